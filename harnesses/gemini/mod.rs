@@ -1,0 +1,240 @@
+//! Gemini CLI (`@google/gemini-cli`), as verified by running 0.61.0 on 2026-11-30.
+//!
+//! ```text
+//! gemini <profile args> [--model M] [--approval-mode A] [--skip-trust] [--admin-policy=F]
+//!        [--policy={home}/.gemini/policies --policy=F] [--allowed-tools T]… [--session-id S | --resume=S]
+//!        [--include-directories=D]… [--output-format O] -p PAYLOAD
+//! ```
+//!
+//! - No flag for a system prompt, an effort, a schema or a limit of turns: the first and the third go
+//!   into the payload, the others are dropped with a row.
+//! - The arguments are parsed by yargs: a separate value that begins with a dash is an error there, so
+//!   such a payload is glued (`--prompt=…`).
+//! - No mode of it is read-only by itself: in `default`, `auto_edit` and `plan` the model can call
+//!   `enter_plan_mode` and `exit_plan_mode`, and is in full autonomy then. So every request that
+//!   restricts carries denies in a policy file of the highest tier (`policy.rs`).
+//! - A `.env` in the workspace sets what the environment does not: with GOOGLE_GEMINI_BASE_URL it
+//!   takes the key elsewhere. Variables of that kind are pinned to the caller's own values.
+
+mod grammar;
+mod policy;
+mod prompt;
+mod reader;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
+use crate::command::{Command, EnvEntry, Piece, Text};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::{AgentBuilder, Facts};
+use crate::lowering::{Carried, Field, Lowered, Report};
+use crate::policy::Permission;
+use crate::profile::Profile;
+use crate::reply::Reader;
+use crate::request::{DispatchRequest, Output, Session};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The harness of Gemini CLI.
+#[derive(Debug, Clone, Copy)]
+pub struct Gemini;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// What gemini has to see in its environment.
+///
+/// - A `.env` of the workspace sets every variable that is not set, and some would send the key or
+///   the prompts elsewhere, or change the model's role. Those are pinned: the caller's own value, or
+///   empty, which the CLI takes for unset (run: the first three; read in its source: the others).
+/// - One process instead of a launcher that ignores signals; no colours; reports of errors, which hold
+///   the conversation, in the run's own folder.
+static ENV: [EnvEntry; 16] = [
+    pinned(&[Piece::Env(Cow::Borrowed("GOOGLE_GEMINI_BASE_URL"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_MODEL"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_SYSTEM_MD"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GOOGLE_VERTEX_BASE_URL"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("CODE_ASSIST_ENDPOINT"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_CLI_CUSTOM_HEADERS"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_WRITE_SYSTEM_MD"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("HTTPS_PROXY"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("HTTP_PROXY"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("https_proxy"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("http_proxy"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("NODE_TLS_REJECT_UNAUTHORIZED"))]),
+    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_TELEMETRY_OTLP_ENDPOINT"))]),
+    (Cow::Borrowed("GEMINI_CLI_NO_RELAUNCH"), Text::Plain(Cow::Borrowed("true"))),
+    (Cow::Borrowed("NO_COLOR"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
+];
+
+const fn pinned(piece: &'static [Piece; 1]) -> EnvEntry {
+    match &piece[0] {
+        Piece::Env(Cow::Borrowed(name)) => (Cow::Borrowed(name), Text::Pieces(Cow::Borrowed(piece))),
+        _ => unreachable!(),
+    }
+}
+
+impl AgentBuilder for Gemini {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        policy::profile_args(request, profile)?;
+        let mut report = Report { rows: Vec::with_capacity(4) };
+        let mut args: Vec<Text> = Vec::with_capacity(profile.args.len() + 4);
+        let (mut files, mut checks) = (Vec::new(), Vec::new());
+        args.extend(profile.args.iter().cloned().map(Text::from));
+
+        if let Some(name) = &request.model {
+            let model = profile.model(&FACTS.id, &FACTS.models, name, request.model_is_exact);
+            crate::lowering::refuse_flag_like("model", model)?;
+            args.extend(["--model".into(), model.to_owned().into()]);
+            report.row(Field::Model, Carried::Flag, format!("--model {model}"));
+        }
+        if request.model_is_exact {
+            report.row(Field::ModelIsExact, Carried::Flag, "no alias was looked up");
+        }
+        if let Some(permission) = request.permission {
+            let mode = approval_mode(request, permission);
+            args.extend(["--approval-mode".into(), mode.into()]);
+            report.row(Field::Permission, Carried::Flag, format!("--approval-mode {mode}"));
+        }
+        if request.restricts() || request.permission.is_some() {
+            args.push("--skip-trust".into());
+        }
+        policy::lower(request, &mut args, &mut files, &mut checks, &mut report)?;
+        session(request, &mut args, &mut report)?;
+        for dir in &request.add_dirs {
+            let dir = dir.to_string_lossy();
+            if dir.contains(',') {
+                return Err(Failure::invalid("add_dirs", format!("gemini cuts `{dir}` at its comma")));
+            }
+            args.push(format!("--include-directories={dir}").into());
+            report.row(Field::AddDirs, Carried::Flag, format!("--include-directories={dir}"));
+        }
+        let output = request.output.settled(request.schema.is_some());
+        if let Some(format) = output_format(request.output, output) {
+            args.extend(["--output-format".into(), format.into()]);
+            if request.output != Output::Auto {
+                report.row(Field::Output, Carried::Flag, format!("--output-format {format}"));
+            }
+        }
+        let stdin = prompt::lower(request, &mut args, &mut checks, &mut report)?;
+        runner_rows(request, &mut report);
+
+        Ok(Lowered {
+            command: Command {
+                harness: Cow::Borrowed("gemini"),
+                program: profile.bin.clone().map_or(Cow::Borrowed("gemini"), Cow::Owned),
+                args,
+                env: environment(request),
+                stdin,
+                files,
+                cwd: request.cwd.clone(),
+                checks,
+                output,
+            },
+            report,
+        })
+    }
+
+    fn reader(&self, output: Output) -> Box<dyn Reader> {
+        reader::reader(output)
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&stand_in::GeminiStandIn)
+    }
+}
+
+/// The environment with the request's own variables in it, which win.
+fn environment(request: &DispatchRequest) -> Cow<'static, [EnvEntry]> {
+    if request.env.is_empty() {
+        return Cow::Borrowed(&ENV);
+    }
+    let mut env: Vec<EnvEntry> = ENV.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
+    env.extend(request.env.iter().map(|(name, value)| (name.clone().into(), value.clone().into())));
+    Cow::Owned(env)
+}
+
+/// With a tool policy the mode is never one that approves by itself: what may run is in the policy.
+fn approval_mode(request: &DispatchRequest, permission: Permission) -> &'static str {
+    match permission {
+        _ if request.tools.is_some() => "default",
+        Permission::ReadOnly => "default",
+        Permission::Edit => "auto_edit",
+        Permission::Full => "yolo",
+    }
+}
+
+fn output_format(asked: Output, settled: Output) -> Option<&'static str> {
+    match (asked, settled) {
+        (Output::Auto, Output::Text) => None,
+        (_, Output::Json) => Some("json"),
+        (_, Output::Stream) => Some("stream-json"),
+        (_, Output::Text | Output::Auto) => Some("text"),
+    }
+}
+
+/// Session ids are of letters, digits, `-` and `_`; `--resume` also takes `latest` and an index, which
+/// name another session tomorrow, so they are refused.
+fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report) -> Result<()> {
+    let checked = |field: &str, id: &str| {
+        if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+            return Ok(());
+        }
+        Err(Failure::invalid(field, format!("`{id}` is no session id: gemini takes letters, digits, - and _")))
+    };
+    match &request.session {
+        None => {}
+        Some(Session::New(None)) => {
+            report.row(Field::Session, Carried::Flag, "gemini keeps every session and says its id");
+        }
+        Some(Session::New(Some(id))) => {
+            checked("session.id", id)?;
+            args.extend(["--session-id".into(), id.clone().into()]);
+            report.row(Field::Session, Carried::Flag, format!("--session-id {id}"));
+        }
+        Some(Session::Resume(id)) => {
+            checked("session.resume", id)?;
+            if id == "latest" || id.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(Failure::invalid("session.resume", format!("`{id}` is an index, not an id"))
+                    .hint("an index names another session after the next run; give the session's id"));
+            }
+            args.push(format!("--resume={id}").into());
+            report.row(Field::Session, Carried::Flag, format!("--resume={id}, in the same cwd and home"));
+        }
+    }
+    Ok(())
+}
+
+/// Rows for what the runner carries, and for what gemini 0.61.0 has no place for.
+fn runner_rows(request: &DispatchRequest, report: &mut Report) {
+    if request.effort.is_some() {
+        report.row(Field::Effort, Carried::Dropped, "gemini has no flag for it, only its settings file");
+    }
+    if request.max_turns.is_some() {
+        report.row(Field::MaxTurns, Carried::Dropped, "gemini has no flag for it, only its settings file");
+    }
+    if request.cwd.is_some() {
+        report.row(Field::Cwd, Carried::Runner, "the process's working directory");
+    }
+    if !request.env.is_empty() {
+        report.row(Field::Env, Carried::Env, "set for the process");
+    }
+}
+
+/// An error for what gemini cannot be held to; `allow_unenforced` turns it into a row.
+fn unenforced(request: &DispatchRequest, report: &mut Report, field: Field, why: String) -> Result<()> {
+    if request.allow_unenforced {
+        report.row(field, Carried::Dropped, format!("not enforced, as allowed: {why}"));
+        report.row(Field::AllowUnenforced, Carried::Runner, format!("used for {}", field.name()));
+        return Ok(());
+    }
+    Err(Failure::new(Kind::Unenforceable, format!("{}: {why}", field.name()))
+        .hint("change the policy; --allow-unenforced runs it all the same, and the report says so"))
+}

@@ -1,0 +1,452 @@
+//! Reads gemini's output: text, the JSON envelope, and stream-json, and what its failures look like.
+//!
+//! As run on 0.61.0, 2026-11-30: exit 0 comes with empty answers and after kills; a fatal error in
+//! `json` is on stderr only, between stack traces; in `stream-json` an API error is the `result` event;
+//! the exit status of an API error is the HTTP status modulo 256.
+
+use super::FACTS;
+use crate::error::{Failure, Kind, cut};
+use crate::reply::{
+    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
+};
+use crate::request::Output;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A reader for this form of output.
+pub(super) fn reader(output: Output) -> Box<dyn Reader> {
+    match output {
+        Output::Stream => Box::new(LineReader::new(Stream::default())),
+        Output::Json => Box::new(TextReader::new(envelope)),
+        Output::Text | Output::Auto => Box::new(TextReader::new(text)),
+    }
+}
+
+// --- stream-json -----------------------------------------------------------------------------------
+
+/// Names of tools by the ids of their uses, until their results come.
+#[derive(Default)]
+struct Stream {
+    uses: HashMap<String, String>,
+    error: Option<String>,
+    result_error: Option<Value>,
+}
+
+/// A string that borrows where it holds no escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Str<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    session_id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    model: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    role: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    content: Option<Str<'a>>,
+    #[serde(default)]
+    delta: bool,
+    #[serde(borrow, default)]
+    tool_name: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    tool_id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    output: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    severity: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    message: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    stats: Option<&'a RawValue>,
+}
+
+impl Decode for Stream {
+    fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
+        let parsed = if line.first() == Some(&b'{') { serde_json::from_slice::<Line<'_>>(line).ok() } else { None };
+        let Some(read) = parsed else { return out.noise(line) };
+        match read.kind.0.as_ref() {
+            "init" => {
+                if let Some(id) = read.session_id {
+                    // `auto` is no model: the stats at the end name the one that answered.
+                    let model = read.model.map(|m| m.0).filter(|m| m != "auto");
+                    out.event(Event::Session { id: id.0, model });
+                }
+            }
+            "message" => match (read.role, read.content) {
+                (Some(role), Some(content)) if role.0 == "assistant" => {
+                    out.event(Event::Text { text: content.0, delta: read.delta });
+                }
+                _ => {}
+            },
+            "tool_use" => {
+                let (Some(name), id) = (read.tool_name, read.tool_id) else { return out.noise(line) };
+                if let Some(id) = &id {
+                    self.uses.insert(id.0.to_string(), name.0.to_string());
+                }
+                let input = read.parameters.map(Cow::Borrowed);
+                out.event(Event::ToolUse { id: id.map(|i| i.0), name: name.0, input });
+            }
+            "tool_result" => {
+                let name = read.tool_id.as_ref().and_then(|id| self.uses.remove(id.0.as_ref()));
+                let error = read.error.and_then(|raw| serde_json::from_str::<ToolError>(raw.get()).ok());
+                if let Some(reason) = error.as_ref().and_then(ToolError::refusal) {
+                    let tool = name.map_or(Cow::Borrowed("unknown"), Cow::Owned);
+                    out.event(Event::Denied { tool, reason: reason.into() });
+                }
+                let ok = read.status.is_some_and(|s| s.0 == "success");
+                let text = read.output.map(|o| o.0).or_else(|| error.map(|e| Cow::Owned(e.message)));
+                out.event(Event::ToolResult { id: read.tool_id.map(|i| i.0), ok, output: text });
+            }
+            "error" => {
+                let message = read.message.map_or(Cow::Borrowed("no message"), |m| m.0);
+                if read.severity.is_none_or(|s| s.0 == "error") {
+                    self.error = Some(message.to_string());
+                }
+                out.event(Event::Error { message, fatal: false });
+            }
+            "result" => {
+                let stats = read.stats.and_then(|raw| serde_json::from_str::<StreamStats>(raw.get()).ok());
+                if let Some(stats) = stats {
+                    if out.collector.reply.model.is_none() {
+                        out.collector.reply.model = only_key(stats.models.keys());
+                    }
+                    out.event(Event::Usage { usage: stats.usage() });
+                }
+                let ok = read.status.is_some_and(|s| s.0 == "success");
+                self.result_error = read.error.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                out.event(Event::End { ok });
+            }
+            _ => out.noise(line),
+        }
+    }
+
+    fn stderr_line(&mut self, line: &[u8], out: &mut Out<'_>) {
+        // `Attempt 3 failed with status 429. Retrying with backoff... _ApiError: {…`
+        if let Some(rest) = line.strip_prefix(b"Attempt ") {
+            let text = String::from_utf8_lossy(&rest[..rest.len().min(200)]);
+            if let Some((attempt, why)) = text.split_once(" failed with status ") {
+                let attempt = attempt.parse::<u32>().ok().map(|n| n.saturating_add(1));
+                let status = why.split(['.', ' ']).next().unwrap_or_default();
+                let message = format!("the model server answered {status}; gemini tries again").into();
+                out.event(Event::Retry { by: By::Harness, attempt, message });
+            }
+        }
+    }
+
+    fn judge(self, collected: Collector, end: &RunEnd) -> Reply {
+        let Collector { mut reply, ended, last_noise, .. } = collected;
+        let said = self
+            .result_error
+            .as_ref()
+            .and_then(|error| error.get("message").and_then(Value::as_str).map(str::to_owned))
+            .or(self.error);
+        reply.error = match (ended, said) {
+            (Some(true), None) if !reply.text.trim().is_empty() && end.is_fine() => None,
+            (Some(true), None) if end.is_fine() => Some(empty()),
+            (Some(true), Some(said)) if reply.text.trim().is_empty() => Some(failed(&said, end)),
+            // A warning before a good end is no failure.
+            (Some(true), Some(_)) if end.is_fine() => None,
+            (_, Some(said)) => Some(failed(&said, end)),
+            (_, None) => Some(no_result(end, &last_noise)),
+        };
+        reply
+    }
+}
+
+#[derive(Deserialize)]
+struct ToolError {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    message: String,
+}
+
+impl ToolError {
+    /// What the CLI said, where it refused the tool instead of running it.
+    fn refusal(&self) -> Option<String> {
+        let refused = match self.kind.as_str() {
+            "tool_not_registered" | "policy_violation" => true,
+            _ => self.message.contains("requires user confirmation"),
+        };
+        refused.then(|| cut(&self.message, 400).into_owned())
+    }
+}
+
+#[derive(Deserialize)]
+struct StreamStats {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cached: Option<u64>,
+    total_tokens: Option<u64>,
+    #[serde(default)]
+    models: HashMap<String, serde::de::IgnoredAny>,
+}
+
+impl StreamStats {
+    fn usage(&self) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cached_tokens: self.cached,
+            total_tokens: self.total_tokens,
+            ..Usage::default()
+        }
+    }
+}
+
+fn only_key<'k>(mut keys: impl Iterator<Item = &'k String>) -> Option<String> {
+    let first = keys.next()?;
+    keys.next().is_none().then(|| first.clone())
+}
+
+// --- json ------------------------------------------------------------------------------------------
+
+#[derive(Deserialize)]
+struct Envelope {
+    session_id: Option<String>,
+    response: Option<String>,
+    #[serde(default)]
+    stats: Option<Stats>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Stats {
+    #[serde(default)]
+    models: HashMap<String, ModelStats>,
+}
+
+#[derive(Deserialize)]
+struct ModelStats {
+    #[serde(default)]
+    tokens: Tokens,
+    #[serde(default)]
+    roles: HashMap<String, serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+struct Tokens {
+    prompt: Option<u64>,
+    candidates: Option<u64>,
+    total: Option<u64>,
+    cached: Option<u64>,
+    thoughts: Option<u64>,
+    tool: Option<u64>,
+}
+
+impl Stats {
+    /// The tokens of all models of the run, the router's among them.
+    fn usage(&self) -> Option<Usage> {
+        let mut sum: Option<Usage> = None;
+        for model in self.models.values() {
+            let t = &model.tokens;
+            *sum.get_or_insert_default() += Usage {
+                input_tokens: t.prompt,
+                output_tokens: t.candidates,
+                cached_tokens: t.cached,
+                thinking_tokens: t.thoughts,
+                tool_tokens: t.tool,
+                total_tokens: t.total,
+                ..Usage::default()
+            };
+        }
+        sum
+    }
+
+    /// The model that answered: the one with the main role, else the only one.
+    fn model(&self) -> Option<String> {
+        let main = self.models.iter().find(|(_, stats)| stats.roles.contains_key("main"));
+        main.map(|(name, _)| name.clone()).or_else(|| only_key(self.models.keys()))
+    }
+}
+
+/// The envelope among everything else on stdout: the last document that has its keys.
+fn envelope(stdout: String, end: &RunEnd) -> Reply {
+    let found = Documents::new(&stdout)
+        .filter_map(|document| serde_json::from_str::<Envelope>(document).ok())
+        .filter(|e| e.response.is_some() || (e.session_id.is_some() && e.error.is_some()))
+        .last();
+    let Some(envelope) = found else {
+        let fatal = fatal(&end.stderr);
+        let session_id = fatal.as_ref().and_then(|f| f.session_id.clone());
+        let error = match fatal.and_then(|f| f.error) {
+            Some(error) => failed(&message_of(&error), end),
+            None if !stdout.is_empty() && stdout.len().is_multiple_of(65_536) && end.is_fine() => Failure::new(
+                Kind::HarnessError,
+                format!("gemini's output breaks off after {} bytes", stdout.len()),
+            ),
+            None => no_result(end, stdout.lines().rfind(|l| !l.trim().is_empty()).unwrap_or_default()),
+        };
+        return Reply { session_id, error: Some(error), ..Reply::default() };
+    };
+    let text = envelope.response.unwrap_or_default();
+    let error = match &envelope.error {
+        Some(error) => Some(failed(&message_of(error), end)),
+        None if !end.is_fine() => Some(no_result(end, "")),
+        None if text.trim().is_empty() => Some(empty()),
+        None => None,
+    };
+    Reply {
+        text,
+        session_id: envelope.session_id,
+        model: envelope.stats.as_ref().and_then(Stats::model),
+        usage: envelope.stats.as_ref().and_then(Stats::usage),
+        denied: Vec::new(),
+        error,
+    }
+}
+
+fn message_of(error: &Value) -> String {
+    match error.get("message").and_then(Value::as_str) {
+        Some(message) => message.to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// The envelope of a fatal error between stack traces on stderr.
+fn fatal(stderr: &str) -> Option<Envelope> {
+    Documents::new(stderr)
+        .filter_map(|document| serde_json::from_str::<Envelope>(document).ok())
+        .find(|e| e.session_id.is_some() && e.error.is_some())
+}
+
+// --- text ------------------------------------------------------------------------------------------
+
+fn text(stdout: String, end: &RunEnd) -> Reply {
+    let text = stdout.strip_suffix('\n').unwrap_or(&stdout).to_owned();
+    let error = match (end.is_fine(), text.trim().is_empty()) {
+        (true, false) => None,
+        (true, true) => Some(empty()),
+        (false, _) => Some(no_result(end, text.lines().next_back().unwrap_or_default())),
+    };
+    Reply { text, error, ..Reply::default() }
+}
+
+// --- failures --------------------------------------------------------------------------------------
+
+fn empty() -> Failure {
+    Failure::new(Kind::EmptyReply, "gemini ended well and gave no answer")
+        .hint("the prompt may be over the model's context, or the answer was blocked; try another model")
+}
+
+/// A failure that gemini reported in words of its own. Structure first: the Google error that many
+/// messages hold as JSON, then the exit status; only then words of gemini, never the agent's.
+fn failed(said: &str, end: &RunEnd) -> Failure {
+    let google = Documents::new(said).find_map(|d| serde_json::from_str::<Google>(d).ok());
+    let message = google.as_ref().map_or(said, |g| &g.error.message);
+    let text = format!("gemini: {}", cut(message.trim(), 600));
+    let quota = said.contains("exhausted your daily quota") || said.contains("QuotaFailure") && said.contains("PerDay");
+    let kind = match &google {
+        _ if quota => Some(Kind::Quota),
+        Some(g) if g.error.is_key() => Some(Kind::Auth),
+        Some(g) => Kind::of_http_status(g.error.code),
+        None if said.contains("Invalid auth method") => Some(Kind::Auth),
+        None if said.contains("reached max session turns") || said.contains("max session turns") => Some(Kind::MaxTurns),
+        None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => Some(Kind::RateLimit),
+        None => None,
+    };
+    let by_status = FACTS.kind_of(end);
+    let kind = kind.filter(|k| *k != Kind::HarnessError).or(by_status).unwrap_or(Kind::HarnessError);
+    with_hint(Failure::new(kind, text))
+}
+
+/// A Google API error.
+#[derive(Deserialize)]
+struct Google {
+    error: GoogleError,
+}
+
+#[derive(Deserialize)]
+struct GoogleError {
+    code: u16,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    details: Vec<Value>,
+}
+
+impl GoogleError {
+    /// A refused key comes as 400, with the reason in the details.
+    fn is_key(&self) -> bool {
+        self.details.iter().any(|d| d.get("reason").and_then(Value::as_str) == Some("API_KEY_INVALID"))
+            || self.message.starts_with("API key not valid")
+    }
+}
+
+/// No result on stdout: what the exit status and gemini's own words on stderr say.
+fn no_result(end: &RunEnd, last_output: &str) -> Failure {
+    let stderr = end.stderr.as_str();
+    if let Some(error) = fatal(stderr).and_then(|f| f.error) {
+        return failed(&message_of(&error), end);
+    }
+    // The session is not there: for this cwd, or at all.
+    let says = |words: &str| stderr.lines().any(|line| line.contains(words));
+    let kind = FACTS.kind_of(end);
+    if kind == Some(Kind::InvalidRequest) && (says("Invalid session identifier") || says("No previous sessions")) {
+        let line = own_line(stderr, &["Invalid session identifier", "No previous sessions"]);
+        return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
+            .hint("gemini finds a session only from the working directory and home of its first run");
+    }
+    if says("Ignoring --admin-policy because system policies") {
+        return Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies");
+    }
+    if kind.is_none() && says("Please set an Auth method") {
+        return with_hint(Failure::new(Kind::Auth, "gemini is not signed in"));
+    }
+    if let Some(google) = api_error(stderr) {
+        return failed(&google, end);
+    }
+    if end.is_fine() && crate::reply::asks_a_person(last_output) {
+        return Failure::new(Kind::NeedsInteraction, format!("gemini asks: {}", cut(last_output.trim(), 300)))
+            .hint("run `gemini` once in a terminal and answer it");
+    }
+    if end.is_fine() {
+        return empty();
+    }
+    let line = end.last_line().map_or_else(String::new, |line| format!(": {}", cut(line, 400)));
+    let how = match (end.status, end.signal) {
+        (Some(status), _) => format!("with status {status}"),
+        (None, Some(signal)) => format!("by signal {signal}"),
+        (None, None) => "in an unknown way".to_owned(),
+    };
+    with_hint(Failure::new(kind.unwrap_or(Kind::HarnessError), format!("gemini ended {how} and gave no result{line}")))
+}
+
+/// The API error in the line that gemini writes before the stack: in text mode it is all there is.
+fn api_error(stderr: &str) -> Option<String> {
+    let line = stderr.lines().rfind(|line| line.starts_with("Error when talking to Gemini API"))?;
+    let (_, said) = line.split_once(".json ").unwrap_or(("", line));
+    Some(said.trim_start_matches("_ApiError: ").to_owned())
+}
+
+fn own_line<'s>(stderr: &'s str, words: &[&str]) -> Cow<'s, str> {
+    let line = stderr.lines().find(|line| words.iter().any(|w| line.contains(w))).unwrap_or_default();
+    cut(line.trim(), 300)
+}
+
+fn with_hint(failure: Failure) -> Failure {
+    match failure.kind {
+        Kind::Auth => failure.hint(FACTS.sign_in.clone()),
+        Kind::UntrustedDir => failure.hint(
+            "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
+             --skip-trust), or trust the directory in `gemini` once",
+        ),
+        Kind::RateLimit => failure.hint("wait and run it again; gemini itself tried for about four minutes"),
+        Kind::Quota => failure.hint("another model or another day: the quota is used up"),
+        _ => failure,
+    }
+}

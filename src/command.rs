@@ -1,0 +1,216 @@
+//! The command: program, arguments, environment, stdin and files, as data.
+
+use crate::request::Output;
+use serde::ser::{SerializeMap, SerializeStruct};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// What a lowering gives: nothing here is written, looked up or spawned to make one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Command {
+    /// The platform name of the harness.
+    pub harness: Cow<'static, str>,
+    /// The program's name or path.
+    pub program: Cow<'static, str>,
+    /// The arguments, the program's name not among them.
+    pub args: Vec<Text>,
+    /// Variables that the CLI has to see with these values, whatever the caller's are.
+    pub env: Cow<'static, [EnvEntry]>,
+    /// What stands on standard input; absent is the null device.
+    pub stdin: Option<String>,
+    /// Files that the runner writes for the run (mode 0600) and removes after it.
+    pub files: Vec<CommandFile>,
+    /// The working directory; absent is the caller's.
+    pub cwd: Option<PathBuf>,
+    /// What the runner has to make sure of before the spawn, since only it may look.
+    pub checks: Vec<Check>,
+    /// The form of output that was asked for, `auto` settled.
+    pub output: Output,
+}
+
+/// A variable and its value.
+pub type EnvEntry = (Cow<'static, str>, Text);
+
+/// A file of a command, named by `{file:NAME}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CommandFile {
+    /// The file's name, no folder in it.
+    pub name: Cow<'static, str>,
+    /// The whole content.
+    pub content: String,
+}
+
+/// Something that has to hold on this machine for the command to mean what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "check", rename_all = "snake_case")]
+pub enum Check {
+    /// A token of a text would be replaced by the file of this path, so there must be none.
+    NoSuchFile {
+        /// The request's field that holds the token.
+        field: Cow<'static, str>,
+        /// The path as the CLI would read it, relative to the working directory.
+        path: String,
+    },
+    /// With such a file the CLI would set the restrictions aside.
+    NoFilesIn {
+        /// The directory.
+        dir: Cow<'static, str>,
+        /// The ending of the files' names.
+        suffix: Cow<'static, str>,
+        /// What they would do.
+        why: Cow<'static, str>,
+    },
+}
+
+/// A text that may hold places which only the runner can fill.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Text {
+    /// A text as it is.
+    Plain(Cow<'static, str>),
+    /// Pieces, some of them places.
+    Pieces(Cow<'static, [Piece]>),
+}
+
+/// A piece of a [`Text`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// A text as it is.
+    Plain(Cow<'static, str>),
+    /// The path of a file of the command: `{file:NAME}`.
+    File(Cow<'static, str>),
+    /// The home directory that the CLI uses: `{home}`.
+    Home,
+    /// The run's own temporary folder: `{tmp}`.
+    Tmp,
+    /// The caller's value of a variable, empty where it has none: `{env:NAME}`.
+    Env(Cow<'static, str>),
+}
+
+impl From<&'static str> for Text {
+    fn from(text: &'static str) -> Self {
+        Text::Plain(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text::Plain(Cow::Owned(text))
+    }
+}
+
+impl Text {
+    /// A flag glued to the path of a file of the command: `--policy={file:NAME}`.
+    pub fn file(before: &'static str, name: &'static str) -> Text {
+        Text::Pieces(vec![Piece::Plain(before.into()), Piece::File(name.into())].into())
+    }
+
+    /// A path under the CLI's home: `--policy={home}/.gemini/policies`.
+    pub fn home(before: &'static str, after: &'static str) -> Text {
+        Text::Pieces(vec![Piece::Plain(before.into()), Piece::Home, Piece::Plain(after.into())].into())
+    }
+
+    /// The text when it has no places.
+    pub fn plain(&self) -> Option<&str> {
+        match self {
+            Text::Plain(text) => Some(text),
+            Text::Pieces(_) => None,
+        }
+    }
+
+    /// The text with its places filled by `fill`.
+    pub fn filled<E>(
+        &self,
+        mut fill: impl FnMut(&Piece) -> Result<String, E>,
+    ) -> Result<Cow<'_, str>, E> {
+        match self {
+            Text::Plain(text) => Ok(Cow::Borrowed(text)),
+            Text::Pieces(pieces) => {
+                let mut whole = String::new();
+                for piece in pieces.iter() {
+                    match piece {
+                        Piece::Plain(text) => whole.push_str(text),
+                        place => whole.push_str(&fill(place)?),
+                    }
+                }
+                Ok(Cow::Owned(whole))
+            }
+        }
+    }
+
+    /// The text for a reader: places as `{file:NAME}`, `{home}`, `{tmp}`, `{env:NAME}`.
+    ///
+    /// A place is always one brace: where plain text looks like one, its brace is doubled, so that
+    /// nothing in a prompt is ever taken for a place.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self {
+            Text::Plain(text) => escaped(text),
+            Text::Pieces(pieces) => Cow::Owned(
+                pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        Piece::Plain(text) => escaped(text).into_owned(),
+                        Piece::File(name) => format!("{{file:{name}}}"),
+                        Piece::Home => "{home}".to_owned(),
+                        Piece::Tmp => "{tmp}".to_owned(),
+                        Piece::Env(name) => format!("{{env:{name}}}"),
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Doubles the last brace of a run of braces that plain text puts before the name of a place.
+fn escaped(text: &str) -> Cow<'_, str> {
+    const PLACES: [&str; 4] = ["{file:", "{home}", "{tmp}", "{env:"];
+    if memchr::memchr(b'{', text.as_bytes()).is_none() || !PLACES.iter().any(|p| text.contains(p)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for (at, c) in text.char_indices() {
+        if c == '{' && PLACES.iter().any(|p| text[at..].starts_with(p)) {
+            out.push('{');
+        }
+        out.push(c);
+    }
+    Cow::Owned(out)
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.shown())
+    }
+}
+
+struct Env<'a>(&'a [EnvEntry]);
+
+impl Serialize for Env<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl Command {
+    /// The command for a shell: program and quoted arguments, places as `{…}`.
+    pub fn shell_line(&self) -> String {
+        let args: Vec<Cow<'_, str>> = self.args.iter().map(Text::shown).collect();
+        shell_words::join(std::iter::once(self.program.as_ref()).chain(args.iter().map(AsRef::as_ref)))
+    }
+
+    pub(crate) fn serialize_into<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error> {
+        to.serialize_field("harness", &self.harness)?;
+        to.serialize_field("program", &self.program)?;
+        to.serialize_field("args", &self.args)?;
+        to.serialize_field("env", &Env(&self.env))?;
+        to.serialize_field("stdin", &self.stdin)?;
+        to.serialize_field("files", &self.files)?;
+        to.serialize_field("cwd", &self.cwd)?;
+        to.serialize_field("checks", &self.checks)?;
+        to.serialize_field("output", &self.output)
+    }
+}

@@ -1,0 +1,150 @@
+//! Facts about a CLI: data, no behaviour.
+
+use crate::error::{Failure, Kind, Result};
+use crate::policy::Permission;
+use crate::reply::RunEnd;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a CLI. Read from `harness.json`, or made in code by a third party.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Facts {
+    /// The platform name: lower case, no spaces.
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+    /// Other names that resolve to this harness.
+    pub aliases: Vec<String>,
+    /// Names of the program, the first one preferred.
+    pub bins: Vec<String>,
+    /// How to install it, as a command.
+    pub install: String,
+    /// How to sign in, in one sentence.
+    pub sign_in: String,
+    /// Where its documentation is.
+    pub docs: String,
+    /// How well its contract is known.
+    pub evidence: Evidence,
+    /// Versions whose contract was checked, the newest first.
+    pub verified: Vec<Verified>,
+    /// Variables that sign it in. Their values are secrets.
+    pub auth_env: Vec<String>,
+    /// Other variables of the caller that the CLI may see.
+    pub env_pass: Vec<String>,
+    /// Variables that move the CLI's home directory; the first one that is set counts, else HOME.
+    pub home_env: Vec<String>,
+    /// Variables that mark a process as running inside this CLI.
+    pub session_env: Vec<String>,
+    /// A character that the CLI cuts paths at, so that no path may hold it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_separator: Option<char>,
+    /// Exit statuses that say by themselves what went wrong: status → failure kind.
+    pub exit_statuses: IndexMap<String, Kind>,
+    /// The CLI's tools by their own names.
+    pub tools: IndexMap<String, HarnessTool>,
+    /// The harness's own model aliases. The CLI's own aliases need none here.
+    pub models: IndexMap<String, String>,
+    /// How each field of a request is carried: for `teamster list`, held to the reports by a test.
+    pub capabilities: Capabilities,
+}
+
+/// How well a contract is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// The real CLI was run, and is run again by the conformance tests.
+    Run,
+    /// Only documentation and source were read.
+    #[default]
+    Documented,
+}
+
+/// A version whose contract was checked, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Verified {
+    /// The version, as the CLI prints it.
+    pub version: String,
+    /// The day, as YYYY-MM-DD.
+    pub date: String,
+}
+
+/// One tool of a CLI.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HarnessTool {
+    /// The least permission that covers what the tool does.
+    #[cfg_attr(feature = "typed", schemars(with = "crate::wire::PermissionSchema"))]
+    pub needs: Permission,
+    /// The tool gives the agent more rights than it had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalates: bool,
+    /// Other names that the CLI takes for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+/// How each field is carried: the words of the report, or `no`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names are those of a request's fields")]
+pub struct Capabilities {
+    pub system_prompt: String,
+    pub model: String,
+    pub tools: String,
+    pub tool_rules: String,
+    pub permission: String,
+    pub schema: String,
+    pub effort: String,
+    pub session_id: String,
+    pub resume: String,
+    pub add_dirs: String,
+    pub max_turns: String,
+    pub usage: String,
+}
+
+impl Capabilities {
+    /// Name and value of each capability, in the order of the type.
+    pub fn rows(&self) -> [(&'static str, &str); 12] {
+        [
+            ("system_prompt", &self.system_prompt),
+            ("model", &self.model),
+            ("tools", &self.tools),
+            ("tool_rules", &self.tool_rules),
+            ("permission", &self.permission),
+            ("schema", &self.schema),
+            ("effort", &self.effort),
+            ("session_id", &self.session_id),
+            ("resume", &self.resume),
+            ("add_dirs", &self.add_dirs),
+            ("max_turns", &self.max_turns),
+            ("usage", &self.usage),
+        ]
+    }
+}
+
+impl Facts {
+    /// Facts from the text of a `harness.json`.
+    ///
+    /// Errors: [`Kind::InvalidConfig`] with line and column.
+    pub fn from_json(text: &str) -> Result<Facts> {
+        serde_json::from_str(text).map_err(|e| Failure::new(Kind::InvalidConfig, format!("harness.json: {e}")))
+    }
+
+    /// The tool of this name or alias, with the CLI's own name for it.
+    pub fn tool(&self, name: &str) -> Option<(&str, &HarnessTool)> {
+        let found = self.tools.iter().find(|(own, tool)| *own == name || tool.aliases.iter().any(|a| a == name));
+        found.map(|(own, tool)| (own.as_str(), tool))
+    }
+
+    /// The kind that the exit status stands for by itself.
+    pub fn kind_of(&self, end: &RunEnd) -> Option<Kind> {
+        self.exit_statuses.get(&end.status?.to_string()).copied()
+    }
+}

@@ -1,0 +1,71 @@
+//! What plays a harness: in rehearsals the process, in the testkit the model of the CLI's grammar.
+
+use crate::request::{Output, Session};
+use std::collections::BTreeMap;
+
+/// A model of one CLI, as verified: which arguments it takes, what it makes of them, how it answers.
+///
+/// Pure, like a builder. The stand-in in the binary wraps it in a process; the testkit asks it what a
+/// command would let the agent do.
+pub trait StandIn: Send + Sync {
+    /// What the CLI would make of this invocation, or how it would refuse it.
+    fn receive(&self, given: &Given) -> Result<Received, Spoken>;
+
+    /// How the CLI would give this answer to what it received.
+    fn answer(&self, received: &Received, answer: &Answer) -> Spoken;
+}
+
+/// Everything that an invocation gives to a CLI.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// The arguments, without the program's name.
+    pub args: Vec<String>,
+    /// Standard input.
+    pub stdin: String,
+    /// The files that the arguments may name: path → content.
+    pub files: BTreeMap<String, String>,
+}
+
+/// What a CLI makes of an invocation.
+pub struct Received {
+    /// The text that goes to the model.
+    pub prompt: String,
+    /// The form of output.
+    pub output: Output,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The session that was asked for.
+    pub session: Option<Session>,
+    /// Whether the agent could run this tool with no one there to ask: the CLI's own name, with an
+    /// argument in parentheses where that matters.
+    pub may_run: Box<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+/// An answer to play.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The agent answers with this text.
+    Text(String),
+    /// The model server answers with this HTTP status.
+    Status(u16),
+    /// The agent gives no answer, by the CLI's own way to say so.
+    Empty,
+}
+
+/// What a CLI writes, and its exit status.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// On standard output.
+    pub stdout: String,
+    /// On standard error.
+    pub stderr: String,
+    /// The exit status.
+    pub status: i32,
+}
+
+impl Spoken {
+    /// A refusal: nothing on standard output.
+    pub fn refused(status: i32, stderr: impl Into<String>) -> Self {
+        Spoken { stdout: String::new(), stderr: stderr.into(), status }
+    }
+}

@@ -1,0 +1,66 @@
+//! Drive any coding-agent CLI the same way.
+//!
+//! One platform-agnostic [dispatch request](DispatchRequest) in; the exact headless command of that CLI
+//! out ([`lower`]); the CLI run without hang or orphan (`run`); its output read into one event model
+//! ([`reply`]); a reply back that is valid against the caller's JSON Schema, asked again with feedback
+//! until it is (`dispatch`).
+//!
+//! ```
+//! use teamster::{DispatchRequest, HarnessRegistry, Profile, lower};
+//!
+//! let registry = HarnessRegistry::builtin();
+//! let request = DispatchRequest { tools: Some(teamster::ToolPolicy::from_text("read_file,glob")?), ..DispatchRequest::new("What is here?") };
+//! let lowered = lower(registry.get("gemini")?, &request, &Profile::default())?;
+//! assert!(lowered.command.shell_line().ends_with("-p 'What is here?'"));
+//! # Ok::<(), teamster::Failure>(())
+//! ```
+//!
+//! # Features
+//!
+//! | feature | adds | brings |
+//! | --- | --- | --- |
+//! | none | request, profile, policy, lowering, readers | no tokio, no jsonschema |
+//! | `validate` | `schema` | jsonschema |
+//! | `run` | `run`, `dispatch`; `validate` | tokio |
+//! | `typed` | `complete::<T>()`; `run` | schemars |
+//! | `testkit` | `testkit` for harnesses of your own | toml |
+//! | `cli` (default) | the command; `run` | clap and friends |
+//!
+//! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
+
+pub mod command;
+#[cfg(feature = "run")]
+pub mod dispatch;
+mod error;
+pub mod harness;
+#[path = "../harnesses/mod.rs"]
+pub mod harnesses;
+pub mod lowering;
+#[cfg(feature = "run")]
+mod outcome;
+pub mod policy;
+mod profile;
+pub mod reply;
+mod request;
+#[cfg(feature = "run")]
+pub mod run;
+#[cfg(feature = "validate")]
+pub mod schema;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+#[cfg(feature = "typed")]
+pub mod wire;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
+pub use command::{Command, Text};
+pub use error::{Failure, Kind, Result};
+pub use harness::{AgentBuilder, Facts, HarnessRegistry};
+pub use lowering::{Lowered, lower};
+#[cfg(feature = "run")]
+pub use outcome::{Attempt, Outcome};
+pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, permits, split_tools, tool_argument};
+pub use profile::{Limits, Profile, SettledLimits};
+pub use reply::{Event, Reply};
+pub use request::{DispatchRequest, Effort, FIELDS, Output, ReplySchema, Session};

@@ -1,0 +1,111 @@
+//! From a CLI's bytes to a reply: lines, documents, events, usage, and JSON found in prose.
+
+mod collect;
+pub(crate) mod documents;
+mod event;
+mod find;
+mod lines;
+mod scan;
+mod usage;
+
+pub use collect::{Collector, Out};
+pub use documents::Documents;
+pub use event::{By, Event};
+pub use find::{Found, find_value};
+pub use lines::{Decode, LineReader, Lines, TextReader};
+pub use scan::strict_value;
+pub use usage::Usage;
+
+use crate::error::Failure;
+use serde::{Deserialize, Serialize};
+
+/// What the events of a run amount to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// The final text: what the agent said after its last tool.
+    pub text: String,
+    /// The session's id, as the CLI gave it.
+    pub session_id: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens, where the CLI told.
+    pub usage: Option<Usage>,
+    /// Tools that were refused.
+    pub denied: Vec<Denied>,
+    /// Why this is no answer, where it is none.
+    pub error: Option<Failure>,
+}
+
+/// A tool that the agent asked for and did not get.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Denied {
+    /// The harness's own name for the tool.
+    pub tool: String,
+    /// What the CLI said.
+    pub reason: String,
+}
+
+/// How a run ended, as far as a reader may know: no clock and no process in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunEnd {
+    /// The exit status, where the process ended by itself.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// We ended it: an exit status of 0 then means nothing.
+    pub ended_by_us: bool,
+    /// We ended it only after its output was complete, since it would not go by itself.
+    pub lingered: bool,
+    /// Standard error: its first and its last part when it is long.
+    pub stderr: String,
+}
+
+impl RunEnd {
+    /// An end with this exit status and this standard error.
+    pub fn exited(status: i32, stderr: impl Into<String>) -> Self {
+        RunEnd { status: Some(status), stderr: stderr.into(), ..RunEnd::default() }
+    }
+
+    /// Whether the process ended well: by itself with status 0, or after its output was complete.
+    pub fn is_fine(&self) -> bool {
+        self.lingered || (self.status == Some(0) && !self.ended_by_us)
+    }
+
+    /// The last line of standard error that says something.
+    pub fn last_line(&self) -> Option<&str> {
+        self.stderr.lines().map(str::trim).rfind(|line| !line.is_empty())
+    }
+}
+
+/// Reads one run of a harness: bytes in, events out as they come, a reply at the end.
+///
+/// - Takes the bytes in pieces of any size, cut anywhere: the reply is the same.
+/// - Needs constant memory, but for the answer itself: a line over [`Lines::CAP`] bytes is dropped and
+///   makes the run an `output_limit` failure.
+/// - Never panics and never waits, whatever the bytes are.
+pub trait Reader: Send {
+    /// Takes bytes of standard output.
+    fn push(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Event<'_>));
+
+    /// Takes bytes of standard error; most harnesses have nothing in them to read while they run.
+    fn push_stderr(&mut self, _bytes: &[u8], _emit: &mut dyn FnMut(Event<'_>)) {}
+
+    /// Whether the output is whole by the CLI's contract; the process may still be running.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
+    /// Ends the reading.
+    fn finish(self: Box<Self>, end: &RunEnd, emit: &mut dyn FnMut(Event<'_>)) -> Reply;
+}
+
+/// Whether the last line of what a CLI wrote asks a person something.
+pub(crate) fn asks_a_person(line: &str) -> bool {
+    let line = line.trim_end();
+    let tail = &line[line.ceil_char_boundary(line.len().saturating_sub(24))..].to_lowercase();
+    ["(y/n)", "[y/n]", "(yes/no)", "[yes/no]", "(y/n):", "[y/n]:", "(yes/no):", "password:", "press enter"]
+        .iter()
+        .any(|ending| tail.trim_end_matches([' ', '?', '>']).ends_with(ending))
+}

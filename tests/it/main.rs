@@ -1,0 +1,3 @@
+//! The one integration binary of teamster; each module tests one thing, named after it.
+
+mod support;
