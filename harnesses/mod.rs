@@ -10,3 +10,25 @@ use std::sync::Arc;
 
 /// Makes every built-in harness.
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[|| Arc::new(gemini::Gemini)];
+
+/// Variables that mark a process as running inside an agent. A child with them refuses to start, or
+/// behaves as a part of the outer session; they are taken out of every child's environment.
+pub const SESSION_MARKERS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_PROJECT_DIR",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_CWD",
+    "GEMINI_PLANS_DIR",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "QWEN_CODE",
+    "COPILOT_CLI",
+    "PI_CODING_AGENT",
+];

@@ -23,6 +23,8 @@ pub struct Command {
     pub files: Vec<CommandFile>,
     /// The working directory; absent is the caller's.
     pub cwd: Option<PathBuf>,
+    /// More directories that the agent works in; the arguments name them already.
+    pub add_dirs: Vec<PathBuf>,
     /// What the runner has to make sure of before the spawn, since only it may look.
     pub checks: Vec<Check>,
     /// The form of output that was asked for, `auto` settled.
@@ -45,7 +47,8 @@ pub struct CommandFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "check", rename_all = "snake_case")]
 pub enum Check {
-    /// A token of a text would be replaced by the file of this path, so there must be none.
+    /// The CLI would replace a token of a text by a file, so there must be none: neither of this path,
+    /// nor one in the workspace with this in its path, since CLIs search for it there.
     NoSuchFile {
         /// The request's field that holds the token.
         field: Cow<'static, str>,
@@ -210,6 +213,7 @@ impl Command {
         to.serialize_field("stdin", &self.stdin)?;
         to.serialize_field("files", &self.files)?;
         to.serialize_field("cwd", &self.cwd)?;
+        to.serialize_field("add_dirs", &self.add_dirs)?;
         to.serialize_field("checks", &self.checks)?;
         to.serialize_field("output", &self.output)
     }

@@ -53,6 +53,10 @@ pub mod wire;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod config;
+#[cfg(feature = "cli")]
+pub mod rehearse;
 
 pub use command::{Command, Text};
 pub use error::{Failure, Kind, Result};

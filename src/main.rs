@@ -1,1 +1,5 @@
-fn main() {}
+//! The `teamster` command; everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    teamster::cli::main()
+}

@@ -27,7 +27,7 @@ pub struct DispatchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Pass `model` as it is; look up no alias.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "std::ops::Not::not")]
     pub model_is_exact: bool,
     /// Which tools may run. Absent: the request restricts none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,27 +48,33 @@ pub struct DispatchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
     /// More directories that the agent may work in.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "Vec::is_empty")]
     pub add_dirs: Vec<PathBuf>,
     /// The most turns that the agent may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
     /// Environment variables for the agent, over what it gets anyway.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, String>,
     /// The form of the CLI's output. `auto` is text, and JSON with a schema.
-    #[serde(default, skip_serializing_if = "Output::is_auto")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "Output::is_auto")]
     pub output: Output,
     /// May the CLI replace `@path` in the prompt by that file? When not, a prompt that names an
     /// existing file so is refused before the spawn.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "std::ops::Not::not")]
     pub file_references: bool,
     /// Run even where the harness cannot hold the agent to the restrictions; the report says which.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "std::ops::Not::not")]
     pub allow_unenforced: bool,
     /// This request corrects a reply inside a session that already holds system prompt and schema.
     #[serde(skip)]
     pub(crate) correction: bool,
+}
+
+fn null_is_absent<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 /// The keys of a request in JSON, in the order of the type.

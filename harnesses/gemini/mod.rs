@@ -82,8 +82,8 @@ impl AgentBuilder for Gemini {
     }
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
-        policy::profile_args(request, profile)?;
         let mut report = Report { rows: Vec::with_capacity(4) };
+        policy::profile_args(request, profile, &mut report)?;
         let mut args: Vec<Text> = Vec::with_capacity(profile.args.len() + 4);
         let (mut files, mut checks) = (Vec::new(), Vec::new());
         args.extend(profile.args.iter().cloned().map(Text::from));
@@ -134,6 +134,7 @@ impl AgentBuilder for Gemini {
                 stdin,
                 files,
                 cwd: request.cwd.clone(),
+                add_dirs: request.add_dirs.clone(),
                 checks,
                 output,
             },
@@ -225,6 +226,9 @@ fn runner_rows(request: &DispatchRequest, report: &mut Report) {
     }
     if !request.env.is_empty() {
         report.row(Field::Env, Carried::Env, "set for the process");
+    }
+    if request.allow_unenforced && !report.rows.iter().any(|row| row.field == Field::AllowUnenforced) {
+        report.row(Field::AllowUnenforced, Carried::Runner, "not needed: nothing was left unenforced");
     }
 }
 

@@ -81,17 +81,20 @@ pub(super) fn lower(
 }
 
 /// Refuses profile arguments that would take a restriction back, or fight with ours.
-pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile) -> Result<()> {
+pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report: &mut Report) -> Result<()> {
     if profile.args.is_empty() {
         return Ok(());
     }
-    const OURS: [&str; 13] = [
+    const OURS: [&str; 14] = [
         "prompt", "prompt-interactive", "resume", "session-id", "session-file", "list-sessions", "delete-session",
-        "list-extensions", "acp", "experimental-acp", "worktree", "help", "version",
+        "list-extensions", "acp", "experimental-acp", "worktree", "output-format", "help", "version",
     ];
     const RIGHTS: [&str; 6] =
         ["yolo", "approval-mode", "policy", "admin-policy", "allowed-tools", "allowed-mcp-server-names"];
     let bad = |why: String| Failure::new(Kind::InvalidConfig, format!("profile args: {why}"));
+    if profile.args.iter().any(|arg| arg == "--") {
+        return Err(bad("gemini ignores what follows `--`, teamster's own arguments too".to_owned()));
+    }
     let parsed = grammar::parse(&profile.args).map_err(|e| bad(format!("gemini would say: {e}")))?;
     if let Some(word) = parsed.words.first() {
         return Err(bad(format!("`{}` would be read as a prompt", cut(word, 80))));
@@ -99,14 +102,14 @@ pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile) -> Resu
     if let Some((name, _)) = parsed.options.iter().find(|(name, _)| OURS.contains(name)) {
         return Err(bad(format!("--{name} is teamster's to set")).hint("take it out of the profile"));
     }
-    let rights = parsed.options.iter().find(|(name, _)| RIGHTS.contains(name)).map(|(name, _)| *name);
-    match rights {
-        Some(name) if request.restricts() && !request.allow_unenforced => Err(Failure::new(
-            Kind::Unenforceable,
-            format!("profile args: --{name} sets rights, and this request restricts them"),
-        )
-        .hint("take the flag out of the profile, or the restriction out of the request")),
-        Some(name @ ("yolo" | "approval-mode")) if request.permission.is_some() => {
+    let rights: Vec<&str> = parsed.options.iter().map(|(name, _)| *name).filter(|name| RIGHTS.contains(name)).collect();
+    if let (Some(name), true) = (rights.first(), request.restricts()) {
+        let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
+        unenforced(request, report, field, format!("--{name} of the profile sets rights of its own"))
+            .map_err(|e| e.hint("take the flag out of the profile, or the restriction out of the request"))?;
+    }
+    match rights.iter().find(|name| matches!(**name, "yolo" | "approval-mode")) {
+        Some(name) if request.permission.is_some() => {
             Err(bad(format!("--{name} and the request's permission both set the mode")))
         }
         _ => Ok(()),
@@ -247,8 +250,12 @@ fn rule(file: &mut String, tools: &[&str], prefix: Option<&str>, decision: &str,
         return;
     }
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let names: Vec<String> = tools.iter().map(|tool| quoted(tool)).collect();
-    let _ = write!(file, "\n[[rule]]\ntoolName = [{}]\n", names.join(", "));
+    // A rule with a prefix has to name its tool in a string: gemini complains of a list there.
+    let names = match tools {
+        [tool] => quoted(tool),
+        _ => format!("[{}]", tools.iter().map(|tool| quoted(tool)).collect::<Vec<_>>().join(", ")),
+    };
+    let _ = write!(file, "\n[[rule]]\ntoolName = {names}\n");
     if let Some(prefix) = prefix {
         let _ = writeln!(file, "commandPrefix = {}", quoted(prefix));
     }

@@ -22,7 +22,7 @@ pub(super) fn lower(
     report: &mut Report,
 ) -> Result<Option<String>> {
     let payload = payload(request, true);
-    references(request, &payload, checks, report);
+    references(request, &payload, checks, report)?;
     let slash = payload.starts_with('/');
     let payload: Cow<'_, str> = if slash { Cow::Owned(format!("\n{payload}")) } else { payload };
     let note = if slash { "; a line feed before it keeps the leading / from being a command" } else { "" };
@@ -70,44 +70,68 @@ fn on_stdin(payload: Cow<'_, str>, note: &str) -> Result<(Carried, Cow<'static, 
     Ok((Carried::Stdin, detail.into(), Some(payload.into_owned())))
 }
 
-/// Tokens that gemini replaces by a file's content. There is no way to escape them that keeps the
-/// text, so where the caller does not want it the runner makes sure that there is no such file.
-fn references(request: &DispatchRequest, payload: &str, checks: &mut Vec<Check>, report: &mut Report) {
+/// Tokens that gemini replaces by a file's content: the file of that path, else the first one that a
+/// search for `**/*path*` finds in the workspace (read in its source). There is no way to escape them
+/// that keeps the text, so where the caller does not want it the runner makes sure that there is none.
+fn references(
+    request: &DispatchRequest,
+    payload: &str,
+    checks: &mut Vec<Check>,
+    report: &mut Report,
+) -> Result<()> {
     if request.file_references {
         report.row(Field::FileReferences, Carried::Prompt, "gemini replaces @path by the file");
-        return;
+        return Ok(());
     }
     let mut seen = std::collections::HashSet::new();
-    for path in at_paths(payload) {
+    for (at, path) in at_paths(payload) {
+        let field = field_at(request, at);
+        if AGENTS.contains(&path.as_str()) {
+            return Err(Failure::new(
+                Kind::Unsupported,
+                format!("{field}: gemini takes `@{path}` for an order to its agent of that name, and adds to the text"),
+            )
+            .hint("write it without the @, or allow it with --file-references"));
+        }
         if seen.insert(path.clone()) {
-            checks.push(Check::NoSuchFile { field: field_of(request, &path).into(), path });
+            checks.push(Check::NoSuchFile { field: field.into(), path });
         }
     }
+    Ok(())
 }
 
-fn field_of(request: &DispatchRequest, path: &str) -> &'static str {
-    let has = |text: &str| at_paths(text).any(|p| p == path);
-    if has(&request.prompt) {
-        "prompt"
-    } else if request.system_prompt.as_deref().is_some_and(has) {
+/// Agents that every gemini 0.61.0 has (read in its source; `@cli_help` run on 2026-11-30).
+const AGENTS: [&str; 4] = ["codebase_investigator", "cli_help", "generalist", "browser_agent"];
+
+/// The field of the request that stands at this place of the payload.
+fn field_at(request: &DispatchRequest, at: usize) -> &'static str {
+    let before = request.system_prompt.as_deref().filter(|s| !s.is_empty() && !request.is_correction());
+    let begin = before.map_or(0, |system| system.len() + 2);
+    if at < begin {
         "system_prompt"
+    } else if at <= begin + request.prompt.len() {
+        "prompt"
     } else {
         "schema"
     }
 }
 
-/// The paths of `@path` tokens, as gemini 0.61.0 cuts them (read in its source):
+/// The paths of `@path` tokens and where they stand, as gemini 0.61.0 cuts them (read in its source):
 /// `(?<!\\)@(?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?!$|[ \t\n\r]))+`.
-fn at_paths(text: &str) -> impl Iterator<Item = String> + '_ {
+fn at_paths(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
     let bytes = text.as_bytes();
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr(b'@', rest)) {
             let at = from + found;
-            let end = token_end(bytes, at + 1);
-            from = end.max(at + 1);
-            if end > at + 1 && (at == 0 || bytes[at - 1] != b'\\') {
-                return Some(unescaped(&text[at + 1..end]));
+            from = at + 1;
+            if at > 0 && bytes[at - 1] == b'\\' {
+                continue;
+            }
+            let end = token_end(bytes, from);
+            if end > from {
+                from = end;
+                return Some((at, unescaped(&text[at + 1..end])));
             }
         }
         from = bytes.len();
@@ -123,7 +147,7 @@ fn token_end(bytes: &[u8], mut at: usize) -> usize {
                 // Without a second quote it is a character as any other.
                 None => at += 1,
             },
-            b'\\' if bytes.get(at + 1).is_some_and(|next| *next != b'\n') => {
+            b'\\' if bytes.get(at + 1).is_some_and(|next| !matches!(next, b'\n' | b'\r')) => {
                 at += 2;
                 while bytes.get(at).is_some_and(|b| b & 0xC0 == 0x80) {
                     at += 1;
@@ -137,8 +161,11 @@ fn token_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The path that a token names: quotes are taken off on Windows, and backslashes elsewhere.
 fn unescaped(token: &str) -> String {
-    let token = token.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(token);
+    if cfg!(windows) {
+        return token.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(token).to_owned();
+    }
     let mut path = String::with_capacity(token.len());
     let mut chars = token.chars();
     while let Some(c) = chars.next() {

@@ -277,6 +277,7 @@ impl Stats {
 /// The envelope among everything else on stdout: the last document that has its keys.
 fn envelope(stdout: String, end: &RunEnd) -> Reply {
     let found = Documents::new(&stdout)
+        .filter(|document| document.starts_with('{'))
         .filter_map(|document| serde_json::from_str::<Envelope>(document).ok())
         .filter(|e| e.response.is_some() || (e.session_id.is_some() && e.error.is_some()))
         .last();

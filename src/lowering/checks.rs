@@ -8,6 +8,9 @@ use crate::request::{DispatchRequest, Session};
 /// (MAX_ARG_STRLEN is 131,072 with it; an entry counts with its `NAME=`).
 pub const MAX_ARGUMENT: usize = 131_071;
 
+/// The longest path that any system takes: Windows, in characters; the others stop far below.
+const MAX_PATH: usize = 32_767;
+
 /// Whether a CLI could take this value for an option.
 pub fn looks_like_flag(value: &str) -> bool {
     value.trim_start().starts_with('-')
@@ -22,7 +25,8 @@ pub fn refuse_flag_like(field: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-fn name(field: &str, value: &str) -> Result<()> {
+/// Refuses what is no name: empty, very long, with control characters, or like a flag.
+pub(super) fn name(field: &str, value: &str) -> Result<()> {
     refuse_flag_like(field, value)?;
     if value.trim().is_empty() {
         return Err(Failure::invalid(field, "is empty; leave the field out"));
@@ -73,6 +77,12 @@ pub(super) fn request(request: &DispatchRequest) -> Result<()> {
         no_nul(dir.0, text)?;
         if text.is_empty() {
             return Err(Failure::invalid(dir.0, "is empty"));
+        }
+        if text.len() > MAX_PATH {
+            return Err(Failure::new(
+                Kind::ArgTooLong,
+                format!("{}: {} bytes, and no system takes a path over {MAX_PATH}", dir.0, text.len()),
+            ));
         }
         refuse_flag_like(dir.0, text)?;
     }

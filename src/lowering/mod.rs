@@ -28,7 +28,7 @@ pub struct Lowered {
 
 impl Serialize for Lowered {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = to.serialize_struct("Lowered", 10)?;
+        let mut map = to.serialize_struct("Lowered", 11)?;
         self.command.serialize_into(&mut map)?;
         map.serialize_field("report", &self.report)?;
         map.end()
@@ -38,13 +38,18 @@ impl Serialize for Lowered {
 /// Lowers a request for a harness: pure, so the same request and profile give the same bytes.
 ///
 /// - The profile's permission is a ceiling: the request is lowered as if it asked for the smaller one.
-/// - Texts are checked here for all harnesses: a NUL byte, an empty prompt, and a model, session or
-///   tool name that a CLI would take for a flag are refused, naming the field.
+/// - Texts are checked here for all harnesses: a NUL byte, an empty prompt, and a model (also what an
+///   alias stands for), session or tool name that a CLI would take for a flag are refused, naming the
+///   field.
 /// - A field that is set and in no row of the report is a fault of the builder, and an error.
 ///
 /// Errors: the builder's own, and those of the checks.
 pub fn lower(builder: &dyn AgentBuilder, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
     checks::request(request)?;
+    if let Some(alias) = request.model.as_deref().filter(|_| !request.model_is_exact) {
+        let facts = builder.facts();
+        checks::name("model", profile.model(&facts.id, &facts.models, alias, false))?;
+    }
     let ceiling = profile.ceiling(request.permission);
     let request = if ceiling == request.permission {
         Cow::Borrowed(request)

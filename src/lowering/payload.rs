@@ -21,7 +21,7 @@ pub fn payload(request: &DispatchRequest, system: bool) -> Cow<'_, str> {
     if request.is_correction() {
         return Cow::Borrowed(&request.prompt);
     }
-    let system = request.system_prompt.as_deref().filter(|_| system);
+    let system = request.system_prompt.as_deref().filter(|text| system && !text.is_empty());
     let instruction = request.schema.as_ref().map(|s| schema_instruction(s.text()));
     folded(system, &request.prompt, instruction.as_deref())
 }

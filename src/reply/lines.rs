@@ -24,7 +24,7 @@ impl Lines {
         let mut rest = bytes;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (head, tail) = rest.split_at(end);
-            if self.rest.is_empty() && !self.overlong {
+            if self.rest.is_empty() && !self.overlong && head.len() <= Lines::CAP {
                 self.hand_on(head, &mut line);
             } else {
                 self.keep(head);
@@ -88,9 +88,11 @@ fn without_escapes(mut line: &[u8]) -> &[u8] {
                 Some(end) => &rest[end + 1..],
                 None => return &[],
             },
-            [0x1B, b']', rest @ ..] => match rest.iter().position(|b| *b == 0x07) {
-                Some(end) => &rest[end + 1..],
-                None => return line,
+            // An OSC sequence ends with BEL, or with ESC and a backslash.
+            [0x1B, b']', rest @ ..] => match memchr::memchr2(0x07, 0x1B, rest) {
+                Some(end) if rest[end] == 0x07 => &rest[end + 1..],
+                Some(end) if rest.get(end + 1) == Some(&b'\\') => &rest[end + 2..],
+                _ => return line,
             },
             _ => return line,
         };
@@ -175,10 +177,9 @@ impl<J> TextReader<J> {
 
 impl<J: FnOnce(String, &RunEnd) -> Reply + Send> Reader for TextReader<J> {
     fn push(&mut self, bytes: &[u8], _emit: &mut dyn FnMut(Event<'_>)) {
-        self.over |= self.text.len() + bytes.len() > Lines::CAP;
-        if !self.over {
-            self.text.extend_from_slice(bytes);
-        }
+        let room = Lines::CAP - self.text.len();
+        self.over |= bytes.len() > room;
+        self.text.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
     fn finish(self: Box<Self>, end: &RunEnd, emit: &mut dyn FnMut(Event<'_>)) -> Reply {

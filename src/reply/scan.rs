@@ -38,8 +38,9 @@ pub(crate) fn scan(text: &[u8], start: usize, open: &mut Vec<(u8, usize)>) -> Sc
         // A value starts here.
         match text.get(at) {
             Some(b @ (b'{' | b'[')) => {
+                // Too deep is broken JSON, not prose: what stands further in is a part of it.
                 if open.len() >= DEPTH {
-                    return broken(at, began, open);
+                    return broken(at, true, open);
                 }
                 open.push((*b, at));
                 let next = skip_space(text, at + 1);

@@ -1,0 +1,258 @@
+//! The arguments of the command, with their help.
+
+use crate::request::{Effort, Output};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Drive any coding-agent CLI the same way.
+#[derive(Parser)]
+#[command(name = "teamster", version, propagate_version = true, arg_required_else_help = true, max_term_width = 110)]
+#[command(after_help = "EXAMPLES
+  teamster run gemini \"Summarise README.md\" --schema summary.schema.json
+  git diff | teamster run gemini - --system \"Review this diff\" --permission read-only
+  teamster argv gemini \"fix it\" --tools '{\"deny\": [\"run_shell_command\"]}' --explain
+  teamster run gemini \"hi\" --rehearse          # no CLI, no account: the stand-in answers
+
+EXIT STATUS
+  0 answered            2 the request is wrong      41 not signed in       65 no valid reply
+  75 rate, quota, turns 77 not permitted            124 out of time       127 CLI not installed
+  130 cancelled         1 the CLI failed otherwise")]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Sub,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Sub {
+    /// Run a request; the final text or JSON value goes to stdout
+    #[command(after_help = "EXAMPLES
+  teamster run gemini \"What does src/lib.rs do?\" --permission read-only
+  teamster run gemini - < prompt.md
+  teamster run --request request.json --json
+  teamster run gemini \"List the modules\" --schema modules.schema.json --rehearse=wrong-first
+  teamster run gemini \"Go on\" --resume 329b0690-5f0f-4a57-a36c-5f6a3d4a37a8")]
+    Run(Box<RunArgs>),
+    /// Show what `run` would spawn, without running it
+    #[command(after_help = "EXAMPLES
+  teamster argv gemini \"hi\"                       # gemini --output-format stream-json -p hi
+  teamster argv gemini \"hi\" --output auto         # gemini -p hi
+  teamster argv gemini \"hi\" --tools read_file --explain
+  teamster argv gemini \"hi\" --json                # argv, env, stdin, files and report")]
+    Argv(Box<ArgvArgs>),
+    /// List the harnesses: what is installed, what was verified, what each can carry
+    #[command(after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json")]
+    List(ListArgs),
+    /// Print a JSON Schema of what goes in and comes out
+    #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
+    Schema(SchemaArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "EXAMPLES\n  teamster completions bash > ~/.local/share/bash-completion/completions/teamster")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) request: RequestArgs,
+    /// Print the whole outcome as one JSON object, also for a failure
+    #[arg(long, help_heading = "Result")]
+    pub(super) json: bool,
+    /// Print events as JSON lines while the agent works; the last line is the outcome
+    #[arg(long, help_heading = "Result", conflicts_with = "json")]
+    pub(super) stream: bool,
+    /// Shorten the text to this many bytes; a value is never cut
+    #[arg(long, value_name = "BYTES", help_heading = "Result")]
+    pub(super) max_reply: Option<usize>,
+    /// Say nothing on stderr but errors
+    #[arg(long, short, help_heading = "Result")]
+    pub(super) quiet: bool,
+    /// Seconds for the whole dispatch, all attempts together [default: 600]
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
+    pub(super) timeout: Option<f64>,
+    /// Seconds until the CLI first writes something
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
+    pub(super) first_output_timeout: Option<f64>,
+    /// Seconds without any new output
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
+    pub(super) idle_timeout: Option<f64>,
+    /// Attempts for one valid reply, the first included [default: 3]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(super) attempts: Option<u32>,
+    /// Keep the folder of every run: its stdin, stdout, stderr and files
+    #[arg(long, help_heading = "Limits")]
+    pub(super) keep_files: bool,
+    /// Let the built-in stand-in play the CLI: no account, no model. SCRIPT is `wrong-first`, a JSON
+    /// list of answers, or a file with one
+    #[arg(long, value_name = "SCRIPT", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Where it runs")]
+    pub(super) rehearse: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct ArgvArgs {
+    #[command(flatten)]
+    pub(super) request: RequestArgs,
+    /// Print argv, environment, stdin, files and report as JSON
+    #[arg(long, help_heading = "Result")]
+    pub(super) json: bool,
+    /// Also print how each field is carried
+    #[arg(long, help_heading = "Result", conflicts_with = "json")]
+    pub(super) explain: bool,
+}
+
+#[derive(Args)]
+pub(super) struct RequestArgs {
+    /// The harness, by name or alias; may be left out with --request, TEAMSTER_HARNESS or a default
+    #[arg(value_name = "PLATFORM")]
+    pub(super) first: Option<String>,
+    /// The task. `-` reads it from stdin, as does leaving it out when stdin is no terminal
+    #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
+    pub(super) second: Option<String>,
+
+    /// Read the request from a JSON file, or from stdin with `-`; flags win over it
+    #[arg(long, value_name = "FILE|-", help_heading = "Request")]
+    pub(super) request: Option<PathBuf>,
+    /// Read the prompt from a file
+    #[arg(long, value_name = "FILE", help_heading = "Request", conflicts_with = "second")]
+    pub(super) prompt_file: Option<PathBuf>,
+    /// Text that sets the agent's role
+    #[arg(long, value_name = "TEXT", help_heading = "Request", allow_hyphen_values = true)]
+    pub(super) system: Option<String>,
+    /// The same, from a file
+    #[arg(long, value_name = "FILE", help_heading = "Request", conflicts_with = "system")]
+    pub(super) system_file: Option<PathBuf>,
+    /// A model name or alias
+    #[arg(long, short, value_name = "MODEL", help_heading = "Request")]
+    pub(super) model: Option<String>,
+    /// Pass the model as it is; look up no alias
+    #[arg(long, help_heading = "Request")]
+    pub(super) exact_model: bool,
+    /// Tools that may run unasked ("read_file, glob"), or rules ({"allow": [..], "deny": [..]}); "" is nothing
+    #[arg(long, value_name = "TOOLS", help_heading = "Request", allow_hyphen_values = true)]
+    pub(super) tools: Option<String>,
+    /// How far the agent may go: read-only, edit or full
+    #[arg(long, value_name = "PERMISSION", help_heading = "Request")]
+    pub(super) permission: Option<String>,
+    /// A JSON Schema for the reply: a file, or the JSON itself
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Request")]
+    pub(super) schema: Option<String>,
+    /// How much the model should think
+    #[arg(long, value_enum, help_heading = "Request")]
+    pub(super) effort: Option<EffortArg>,
+    /// Go on with an earlier session
+    #[arg(long, value_name = "ID", help_heading = "Request")]
+    pub(super) resume: Option<String>,
+    /// Start a session with this id
+    #[arg(long, value_name = "ID", help_heading = "Request", conflicts_with = "resume")]
+    pub(super) session_id: Option<String>,
+    /// The agent's working directory
+    #[arg(long, short = 'C', value_name = "DIR", help_heading = "Request")]
+    pub(super) cwd: Option<PathBuf>,
+    /// One more directory for the agent; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = "Request")]
+    pub(super) add_dir: Vec<PathBuf>,
+    /// The most turns that the agent may take
+    #[arg(long, value_name = "N", help_heading = "Request")]
+    pub(super) max_turns: Option<u32>,
+    /// A variable for the agent; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Request")]
+    pub(super) env: Vec<String>,
+    /// The form of the CLI's output [default: stream]
+    #[arg(long, value_enum, help_heading = "Request")]
+    pub(super) output: Option<OutputArg>,
+    /// Let the CLI replace @path in the prompt by that file
+    #[arg(long, help_heading = "Request")]
+    pub(super) file_references: bool,
+    /// Run even where the harness cannot hold the agent to the restrictions
+    #[arg(long, help_heading = "Request")]
+    pub(super) allow_unenforced: bool,
+    /// Fail where the harness cannot carry a field, instead of dropping it
+    #[arg(long, help_heading = "Request")]
+    pub(super) strict: bool,
+
+    /// The CLI's program
+    #[arg(long, value_name = "PROGRAM", help_heading = "Where it runs")]
+    pub(super) bin: Option<std::ffi::OsString>,
+    /// A profile of the configuration
+    #[arg(long, value_name = "NAME", help_heading = "Where it runs")]
+    pub(super) profile: Option<String>,
+    /// The configuration file [default: teamster/teamster.toml in your config folder]
+    #[arg(long, value_name = "FILE", env = "TEAMSTER_CONFIG", help_heading = "Where it runs")]
+    pub(super) config: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct ListArgs {
+    /// One harness, with its tools
+    pub(super) harness: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct SchemaArgs {
+    /// Which schema
+    #[arg(value_enum)]
+    pub(super) name: SchemaName,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum SchemaName {
+    /// A dispatch request
+    Request,
+    /// The configuration file
+    Config,
+    /// The facts of a harness
+    Harness,
+    /// An event of --stream
+    Event,
+    /// The outcome of --json
+    Outcome,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum OutputArg {
+    Auto,
+    Text,
+    Json,
+    Stream,
+}
+
+impl From<OutputArg> for Output {
+    fn from(arg: OutputArg) -> Output {
+        match arg {
+            OutputArg::Auto => Output::Auto,
+            OutputArg::Text => Output::Text,
+            OutputArg::Json => Output::Json,
+            OutputArg::Stream => Output::Stream,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum EffortArg {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+impl From<EffortArg> for Effort {
+    fn from(arg: EffortArg) -> Effort {
+        match arg {
+            EffortArg::None => Effort::None,
+            EffortArg::Minimal => Effort::Minimal,
+            EffortArg::Low => Effort::Low,
+            EffortArg::Medium => Effort::Medium,
+            EffortArg::High => Effort::High,
+            EffortArg::Xhigh => Effort::Xhigh,
+            EffortArg::Max => Effort::Max,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the command says: results on stdout, everything else on stderr.
+
+use crate::error::{Failure, Result};
+use crate::outcome::Outcome;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+
+/// A result line. A reader that is gone is no error of ours.
+pub(super) fn line(text: &str) -> Result<ExitCode> {
+    let mut out = anstream::stdout();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(e) => Err(Failure::new(crate::error::Kind::HarnessConfig, format!("stdout cannot be written: {e}"))),
+    }
+}
+
+/// A result as JSON: indented on a terminal, else one line.
+pub(super) fn json(value: &impl Serialize) -> Result<ExitCode> {
+    let text = if std::io::stdout().is_terminal() { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    line(&text.unwrap_or_default())
+}
+
+/// A notice.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{DIM}note: {text}{DIM:#}");
+}
+
+/// A failure, with what the CLI said and the next step.
+pub(super) fn failure(failure: &Failure) {
+    let mut err = anstream::stderr();
+    let _ = writeln!(err, "{RED}error:{RED:#} {} ({})", failure.message, failure.kind);
+    let said = failure.stderr_tail.as_deref().and_then(|tail| tail.lines().rfind(|l| !l.trim().is_empty()));
+    if let Some(said) = said.filter(|said| !failure.message.contains(said.trim())) {
+        let _ = writeln!(err, "  it said: {}", crate::error::cut(said.trim(), 300));
+    }
+    if let Some(hint) = &failure.hint {
+        let _ = writeln!(err, "  next: {hint}");
+    }
+}
+
+/// The last line of a dispatch that went well.
+pub(super) fn summary(outcome: &Outcome) {
+    let mut parts = vec![format!("{:.1} s", outcome.duration_ms as f64 / 1000.0)];
+    if outcome.attempts.len() > 1 {
+        parts.push(format!("{} attempts", outcome.attempts.len()));
+    }
+    if let Some(usage) = outcome.usage {
+        let tokens = [(usage.input_tokens, "in"), (usage.output_tokens, "out")];
+        let known: Vec<String> = tokens.iter().filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?)))).collect();
+        if !known.is_empty() {
+            parts.push(format!("tokens {}", known.join(", ")));
+        }
+    }
+    if let Some(session) = &outcome.session_id {
+        parts.push(format!("session {session}"));
+    }
+    let mut err = anstream::stderr();
+    let _ = writeln!(err, "{GREEN}ok{GREEN:#}  {}", parts.join("  "));
+    if !outcome.denied.is_empty() {
+        let mut tools: Vec<&str> = outcome.denied.iter().map(|d| d.tool.as_str()).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        let _ = writeln!(err, "{DIM}denied: {}{DIM:#}", tools.join(", "));
+    }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, c) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,156 @@
+//! From arguments, files and variables to a request and its profile.
+
+use super::args::RequestArgs;
+use super::print;
+use crate::config::Config;
+use crate::error::{Failure, Kind, Result, cut};
+use crate::harness::{AgentBuilder, HarnessRegistry};
+use crate::policy::{Permission, ToolPolicy};
+use crate::profile::Profile;
+use crate::request::{DispatchRequest, ReplySchema, Session};
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+/// A request with everything that it needs to be lowered.
+pub(super) struct Prepared<'r> {
+    pub(super) builder: &'r dyn AgentBuilder,
+    pub(super) request: DispatchRequest,
+    pub(super) profile: Profile,
+    /// `--output` was given, so `auto` means auto.
+    pub(super) output_as_asked: bool,
+}
+
+/// The request of the arguments. Flags win over `--request`, which wins over variables and the
+/// configuration.
+pub(super) fn prepare<'r>(args: &RequestArgs, registry: &'r HarnessRegistry) -> Result<Prepared<'r>> {
+    let (platform, prompt) = positionals(args, registry)?;
+    let (mut request, notices) = match &args.request {
+        Some(path) => DispatchRequest::from_json(&text_of("request", path)?)?,
+        None => (DispatchRequest::default(), Vec::new()),
+    };
+    notices.iter().for_each(|notice| print::note(notice));
+    match prompt {
+        Some("-") => request.prompt = stdin("prompt")?,
+        Some(prompt) => prompt.clone_into(&mut request.prompt),
+        None => match &args.prompt_file {
+            Some(path) => request.prompt = text_of("prompt", path)?,
+            None if request.prompt.is_empty() && args.request.is_none() => {
+                if std::io::stdin().is_terminal() {
+                    return Err(Failure::invalid("prompt", "is missing")
+                        .hint("teamster run gemini \"your task\", or pipe it in"));
+                }
+                request.prompt = stdin("prompt")?;
+            }
+            None => {}
+        },
+    }
+    let config = Config::of_user(args.config.as_deref())?;
+    let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let named = platform.map(str::to_owned).or(request.harness.take()).or(var("TEAMSTER_HARNESS")).or(config.default_harness.clone());
+    let Some(named) = named else {
+        return Err(Failure::new(Kind::UnknownHarness, "no harness is named")
+            .hint("teamster run PLATFORM \"…\"; `teamster list` shows them"));
+    };
+    let builder = registry.get(&named)?;
+    let id = builder.facts().id.clone();
+    apply(args, &mut request)?;
+    if request.model.is_none() {
+        request.model = var(&format!("TEAMSTER_{}_MODEL", id.to_uppercase().replace('-', "_")));
+    }
+    let cwd = std::env::current_dir().map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
+    let request = request.resolved(&cwd);
+    Ok(Prepared { builder, request, profile: config.profile(args.profile.as_deref(), &id)?, output_as_asked: args.output.is_some() })
+}
+
+/// Two words are platform and prompt. One word is the platform when a harness has this name and the
+/// prompt comes from elsewhere, else the prompt.
+fn positionals<'a>(args: &'a RequestArgs, registry: &HarnessRegistry) -> Result<(Option<&'a str>, Option<&'a str>)> {
+    match (args.first.as_deref(), args.second.as_deref()) {
+        (Some(first), None) if registry.get(first).is_ok() => Ok((Some(first), None)),
+        (Some(first), None) if args.prompt_file.is_some() || args.request.is_some() => {
+            registry.get(first)?;
+            Ok((Some(first), None))
+        }
+        (Some(first), None) => Ok((None, Some(first))),
+        (first, second) => Ok((first, second)),
+    }
+}
+
+fn apply(args: &RequestArgs, request: &mut DispatchRequest) -> Result<()> {
+    if let Some(system) = &args.system {
+        request.system_prompt = Some(system.clone());
+    }
+    if let Some(path) = &args.system_file {
+        request.system_prompt = Some(text_of("system", path)?);
+    }
+    if let Some(model) = &args.model {
+        request.model = Some(model.clone());
+    }
+    if let Some(tools) = &args.tools {
+        request.tools = Some(ToolPolicy::from_text(tools)?);
+    }
+    if let Some(name) = &args.permission {
+        let (permission, notice) = Permission::from_name(name)?;
+        request.permission = Some(permission);
+        notice.into_iter().for_each(print::note);
+    }
+    if let Some(schema) = &args.schema {
+        request.schema = Some(schema_of(schema)?);
+    }
+    if let Some(effort) = args.effort {
+        request.effort = Some(effort.into());
+    }
+    match (&args.resume, &args.session_id) {
+        (Some(id), _) => request.session = Some(Session::Resume(id.clone())),
+        (None, Some(id)) => request.session = Some(Session::New(Some(id.clone()))),
+        (None, None) => {}
+    }
+    if let Some(cwd) = &args.cwd {
+        request.cwd = Some(cwd.clone());
+    }
+    request.add_dirs.extend(args.add_dir.iter().cloned());
+    if args.max_turns.is_some() {
+        request.max_turns = args.max_turns;
+    }
+    for pair in &args.env {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::invalid("env", format!("`{}` is not of the form NAME=VALUE", cut(pair, 40))));
+        };
+        request.env.insert(name.to_owned(), value.to_owned());
+    }
+    if let Some(output) = args.output {
+        request.output = output.into();
+    }
+    request.model_is_exact |= args.exact_model;
+    request.file_references |= args.file_references;
+    request.allow_unenforced |= args.allow_unenforced;
+    Ok(())
+}
+
+/// A schema that is JSON itself, or the path of a file with one.
+fn schema_of(text: &str) -> Result<ReplySchema> {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with('{') || matches!(trimmed.trim_end(), "true" | "false") {
+        return ReplySchema::from_text(text);
+    }
+    ReplySchema::from_text(&text_of("schema", Path::new(text))?)
+}
+
+fn text_of(field: &str, path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        return stdin(field);
+    }
+    let bytes = std::fs::read(path).map_err(|e| Failure::invalid(field, format!("{}: {e}", path.display())))?;
+    utf8(field, bytes)
+}
+
+fn stdin(field: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::invalid(field, format!("stdin: {e}")))?;
+    utf8(field, bytes)
+}
+
+fn utf8(field: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes)
+        .map_err(|e| Failure::invalid(field, format!("is not UTF-8 at byte {}", e.utf8_error().valid_up_to())))
+}

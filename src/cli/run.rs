@@ -1,0 +1,122 @@
+//! `teamster run`: a request in, its answer on stdout.
+
+use super::args::RunArgs;
+use super::print;
+use super::progress::Progress;
+use super::request::{Prepared, prepare};
+use crate::dispatch::{DispatchOptions, until_valid};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::HarnessRegistry;
+use crate::outcome::Outcome;
+use crate::profile::Limits;
+use crate::rehearse::Script;
+use crate::reply::Event;
+use crate::run::{Canceller, LocalRunner};
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
+    let registry = HarnessRegistry::builtin();
+    match outcome(args, &registry) {
+        Ok(outcome) => report(args, outcome),
+        // With --json and --stream a program reads the result, also this one.
+        Err(failure) if args.json || args.stream => {
+            let harness = args.request.first.clone().unwrap_or_default();
+            report(args, Outcome::refused(&harness, failure))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
+    let Prepared { builder, request, mut profile, output_as_asked } = prepare(&args.request, registry)?;
+    let own = Limits {
+        timeout_s: args.timeout,
+        first_output_timeout_s: args.first_output_timeout,
+        idle_timeout_s: args.idle_timeout,
+        attempts: args.attempts,
+        ..Limits::default()
+    };
+    profile.limits = own.or(&profile.limits);
+    let rehearse = match &args.rehearse {
+        None => None,
+        Some(text) => {
+            let program = std::env::current_exe()
+                .map_err(|e| Failure::new(Kind::HarnessConfig, format!("teamster's own program cannot be found: {e}")))?;
+            Some(Script::from_text(text, request.schema.as_ref())?.rehearse(&builder.facts().id, program))
+        }
+    };
+    let mut progress = Progress::new(&builder.facts().id, profile.limits.settled()?.attempts, args.quiet);
+    let stream = args.stream;
+    let mut listen = |event: Event<'_>| {
+        progress.event(&event);
+        if stream {
+            let _ = print::line(&serde_json::to_string(&event).unwrap_or_default());
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(Kind::HarnessConfig, format!("no runtime: {e}")))?;
+    let outcome = runtime.block_on(async {
+        let (canceller, cancel) = Canceller::new();
+        let mut runner = LocalRunner {
+            bin: args.request.bin.clone(),
+            rehearse,
+            env: None,
+            cancel: Some(cancel),
+            keep_files: args.keep_files,
+            end_with_thread: true,
+        };
+        let options = DispatchOptions { strict: args.request.strict, output_as_asked, on_event: Some(&mut listen) };
+        let dispatch = until_valid(builder, request, &profile, &mut runner, options);
+        tokio::select! {
+            outcome = dispatch => outcome,
+            () = signals(canceller) => unreachable!("a signal cancels and waits"),
+        }
+    });
+    progress.finish();
+    Ok(outcome)
+}
+
+/// Ctrl-C, SIGTERM and SIGHUP cancel the dispatch, which then ends its processes; a second one ends
+/// this process without more waiting (the processes are killed on the way out).
+async fn signals(canceller: Canceller) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let mut all: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    let [first, second, third] = all.as_mut_slice() else { return std::future::pending().await };
+    loop {
+        tokio::select! {
+            _ = first.recv() => {}
+            _ = second.recv() => {}
+            _ = third.recv() => {}
+        }
+        canceller.cancel();
+    }
+}
+
+fn report(args: &RunArgs, outcome: Outcome) -> Result<ExitCode> {
+    let outcome = match args.max_reply {
+        Some(max) => outcome.shortened(max),
+        None => outcome,
+    };
+    let status = ExitCode::from(outcome.exit_status());
+    if args.stream {
+        print::line(&json!({"type": "outcome", "outcome": outcome}).to_string())?;
+    } else if args.json {
+        print::json(&outcome)?;
+    } else if outcome.ok {
+        match (&outcome.value, &outcome.text) {
+            (Some(value), _) => print::json(value)?,
+            (None, text) => print::line(text.as_deref().unwrap_or_default())?,
+        };
+    }
+    match &outcome.failure {
+        Some(failure) => print::failure(failure),
+        None if !args.quiet => print::summary(&outcome),
+        None => {}
+    }
+    Ok(status)
+}
+

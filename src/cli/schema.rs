@@ -1,0 +1,23 @@
+//! `teamster schema` and `teamster completions`.
+
+use super::args::{Cli, SchemaArgs, SchemaName};
+use super::print;
+use crate::error::Result;
+use clap::CommandFactory;
+use std::process::ExitCode;
+
+pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode> {
+    print::line(match args.name {
+        SchemaName::Request => include_str!("../../schemas/request.schema.json"),
+        SchemaName::Config => include_str!("../../schemas/config.schema.json"),
+        SchemaName::Harness => include_str!("../../schemas/harness.schema.json"),
+        SchemaName::Event => include_str!("../../schemas/event.schema.json"),
+        SchemaName::Outcome => include_str!("../../schemas/outcome.schema.json"),
+    })
+}
+
+pub(super) fn completions(shell: clap_complete::Shell) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "teamster", &mut script);
+    print::line(&String::from_utf8_lossy(&script))
+}

@@ -1,0 +1,64 @@
+//! The stand-in's process: reads what the harness's CLI would read, answers as it would.
+
+use super::script::{Script, Step};
+use crate::harness::{Answer, Given, HarnessRegistry, Spoken};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::ExitCode;
+
+/// Names the harness that this process plays.
+pub const STAND_IN_VAR: &str = "TEAMSTER_STAND_IN";
+/// Holds the script.
+pub const SCRIPT_VAR: &str = "TEAMSTER_STAND_IN_SCRIPT";
+/// Says which attempt this is, counted from 1.
+pub const ATTEMPT_VAR: &str = "TEAMSTER_STAND_IN_ATTEMPT";
+
+/// Plays the harness that the environment names; `None` where it names none.
+pub fn play() -> Option<ExitCode> {
+    let harness = std::env::var(STAND_IN_VAR).ok()?;
+    let spoken = spoken(&harness).unwrap_or_else(|why| Spoken::refused(70, format!("stand-in: {why}\n")));
+    let written = std::io::stdout().write_all(spoken.stdout.as_bytes()).and_then(|()| std::io::stdout().flush());
+    let _ = std::io::stderr().write_all(spoken.stderr.as_bytes());
+    Some(match written {
+        Ok(()) => ExitCode::from(u8::try_from(spoken.status & 255).unwrap_or(1)),
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+fn spoken(harness: &str) -> Result<Spoken, String> {
+    let script = std::env::var(SCRIPT_VAR).map_err(|e| format!("{SCRIPT_VAR}: {e}"))?;
+    let Script(steps) = serde_json::from_str(&script).map_err(|e| format!("{SCRIPT_VAR}: {e}"))?;
+    let registry = HarnessRegistry::builtin();
+    let builder = registry.get(harness).map_err(|e| e.message)?;
+    let stand_in = builder.stand_in().ok_or_else(|| format!("{harness} has no stand-in"))?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let mut stdin = Vec::new();
+    std::io::stdin().read_to_end(&mut stdin).map_err(|e| format!("stdin: {e}"))?;
+    let given = Given { files: files(&args), args, stdin: String::from_utf8_lossy(&stdin).into_owned() };
+    let received = match stand_in.receive(&given) {
+        Ok(received) => received,
+        Err(refusal) => return Ok(refusal),
+    };
+    let attempt = std::env::var(ATTEMPT_VAR).ok().and_then(|a| a.parse::<usize>().ok()).unwrap_or(1);
+    let step = steps.get(attempt.saturating_sub(1)).or(steps.last()).ok_or("the script is empty")?;
+    let answer = match step {
+        Step::Text(text) => Answer::Text(text.clone()),
+        Step::Json(value) => Answer::Text(value.to_string()),
+        Step::Status(status) => Answer::Status(*status),
+        Step::Empty(_) => Answer::Empty,
+        Step::Hang(seconds) => {
+            std::thread::sleep(std::time::Duration::from_secs(*seconds));
+            Answer::Empty
+        }
+    };
+    Ok(stand_in.answer(&received, &answer))
+}
+
+/// The files that arguments name, glued to a flag or not.
+fn files(args: &[String]) -> BTreeMap<String, String> {
+    let paths = args.iter().flat_map(|arg| [arg.as_str(), arg.split_once('=').map_or("", |(_, value)| value)]);
+    paths
+        .filter(|path| path.starts_with('/'))
+        .filter_map(|path| Some((path.to_owned(), std::fs::read_to_string(path).ok()?)))
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Holds a child and everything that it starts, and lets none of it outlive the run.
+
+use super::tree::{self, GRACE, Known, SHORT_GRACE, Signal};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+use tokio::process::Child;
+
+/// A child with its descendants. Dropped while it runs, all of them are killed at once.
+pub(super) struct Guard {
+    child: Child,
+    id: i32,
+    run_id: String,
+    noted: Known,
+    began: Instant,
+    last_note: Instant,
+    ended: bool,
+}
+
+/// How often the descendants are noted: one that leaves its parents and clears its environment is
+/// known by that alone.
+const NOTE_EVERY: Duration = Duration::from_secs(1);
+
+impl Guard {
+    pub(super) fn new(child: Child, run_id: String) -> Guard {
+        let id = child.id().map_or(0, |id| id as i32);
+        let now = Instant::now();
+        Guard { child, id, run_id, noted: Known::new(), began: now, last_note: now, ended: false }
+    }
+
+    /// Waits for the child's own end.
+    pub(super) async fn wait(&mut self) -> std::io::Result<ExitStatus> {
+        self.child.wait().await
+    }
+
+    /// Notes the descendants when it is time again.
+    pub(super) fn note(&mut self) {
+        if self.last_note.elapsed() >= NOTE_EVERY {
+            self.noted = tree::members(self.id, &self.run_id, &self.noted, None);
+            self.last_note = Instant::now();
+        }
+    }
+
+    /// Ends the child and all that it started: SIGTERM to the group, SIGKILL after the grace, then the
+    /// sweep. Gives the child's status.
+    pub(super) async fn end(&mut self) -> Option<ExitStatus> {
+        self.noted = tree::members(self.id, &self.run_id, &self.noted, None);
+        tree::signal_group(self.id, Signal::Term);
+        let status = match tokio::time::timeout(GRACE, self.child.wait()).await {
+            Ok(status) => status,
+            Err(_) => {
+                tree::signal_group(self.id, Signal::Kill);
+                self.child.wait().await
+            }
+        };
+        self.sweep().await;
+        status.ok()
+    }
+
+    /// After the child's own end: ends who is left, and returns when nobody is.
+    pub(super) async fn sweep(&mut self) {
+        let after = tree::unwrapped(self.id, self.began.elapsed());
+        let mut signal = Signal::Term;
+        let began = Instant::now();
+        loop {
+            let left = tree::members(self.id, &self.run_id, &self.noted, after);
+            if left.is_empty() {
+                break;
+            }
+            tree::signal_each(&left, signal);
+            self.noted.extend(left);
+            if began.elapsed() > SHORT_GRACE {
+                signal = Signal::Kill;
+            }
+            // What not even SIGKILL ends sits in the kernel; waiting for it would hang the caller.
+            if began.elapsed() > Duration::from_secs(10) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.ended = true;
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.ended || self.id == 0 {
+            return;
+        }
+        let members = tree::members(self.id, &self.run_id, &self.noted, None);
+        tree::signal_group(self.id, Signal::Kill);
+        let _ = self.child.start_kill();
+        tree::signal_each(&members, Signal::Kill);
+        let late = tree::members(self.id, &self.run_id, &members, None);
+        tree::signal_each(&late, Signal::Kill);
+    }
+}

@@ -1,0 +1,398 @@
+//! The runner that starts processes on this machine.
+
+use super::cancel::Cancel;
+use super::environment::{self, Places, Vars};
+use super::folder::RunFolder;
+use super::follow::Follower;
+use super::guard::Guard;
+use super::redact::Redact;
+use super::{Ran, RunContext, Runner, preflight, resolve, shim};
+use crate::error::{Failure, Kind, Result, cut};
+use crate::lowering::Lowered;
+use crate::reply::{By, Event, Reader, RunEnd};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// Runs commands as processes of this machine.
+///
+/// The defaults: the program as [`resolve::find`] finds it, the environment of this process, no way to
+/// cancel but dropping the future (which kills the run at once), no files kept.
+#[derive(Debug, Clone, Default)]
+pub struct LocalRunner {
+    /// The program, over everything else that could name one.
+    pub bin: Option<OsString>,
+    /// Run the stand-in instead of the CLI.
+    pub rehearse: Option<Rehearse>,
+    /// The caller's environment; absent is that of this process.
+    pub env: Option<Vec<(OsString, OsString)>>,
+    /// Ends the run from outside.
+    pub cancel: Option<Cancel>,
+    /// Keep the folder of every run.
+    pub keep_files: bool,
+    /// Kill the child (itself, not what it started) when the thread that starts it ends, also by
+    /// SIGKILL; Linux only. For a program that dispatches from its main thread: elsewhere a runtime may
+    /// end the thread while the run goes on.
+    pub end_with_thread: bool,
+}
+
+/// A rehearsal: the program that plays the CLI, and what it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearse {
+    /// The `teamster` program.
+    pub program: PathBuf,
+    /// Variables for it.
+    pub env: Vec<(String, String)>,
+    /// The variable that says which attempt it is, counted from 1.
+    pub attempt_var: String,
+}
+
+/// Why a run was ended by us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Total,
+    FirstOutput,
+    Idle,
+    Bytes,
+    Events,
+    Cancelled,
+    Lingered,
+}
+
+/// How long a process may stay after its output was complete.
+const LINGER: Duration = Duration::from_secs(3);
+/// How much of standard error is kept from its start and from its end, in bytes.
+const STDERR_KEPT: usize = 64 << 10;
+
+impl Runner for LocalRunner {
+    async fn run(&mut self, lowered: &Lowered, context: RunContext<'_>) -> Result<Ran> {
+        let began = Instant::now();
+        let RunContext { builder, profile, limits, deadline, attempt, emit } = context;
+        let (command, facts) = (&lowered.command, builder.facts());
+        let vars: Vars = match &self.env {
+            Some(env) => env.iter().cloned().collect(),
+            None => std::env::vars_os().collect(),
+        };
+        environment::depth(&vars)?;
+        preflight::check(command)?;
+        let (program, prefix) = self.program(lowered, facts, &vars)?;
+        let folder = RunFolder::new(command)?;
+        let tmp = folder.tmp();
+        let places = Places { folder: folder.path(), tmp: &tmp, separator: facts.path_separator };
+        let run_id = run_id();
+        let mut env = environment::environment(command, facts, profile, &vars, &places, &run_id)?;
+        let mut args: Vec<OsString> = prefix.into_iter().map(OsString::from).collect();
+        args.extend(environment::arguments(command, facts, &env, &places)?);
+        if let Some(rehearse) = &self.rehearse {
+            env.extend(rehearse.env.iter().map(|(name, value)| (name.into(), value.into())));
+            env.insert((&rehearse.attempt_var).into(), attempt.to_string().into());
+        }
+        preflight::sizes(&args, &env)?;
+        let redact = Redact::new(&env, facts);
+        let child = self.spawn(&program, &args, env, command, &folder)?;
+        let mut guard = Guard::new(child, run_id);
+
+        let mut watch = Watch {
+            reader: builder.reader(command.output),
+            stdout: Follower::new(folder.read("stdout")?),
+            stderr: Follower::new(folder.read("stderr")?),
+            tail: Excerpt::default(),
+            buffer: vec![0; 256 << 10],
+            cap: limits.max_output_bytes,
+            events: 0,
+            last_retry: None,
+            emit,
+        };
+        let mut clocks = Clocks { began, grew: None, complete: None, deadline, limits };
+        let mut cancel = self.cancel.clone();
+        let mut stop = None;
+        let mut pause = Duration::from_millis(2);
+        let status = loop {
+            tokio::select! {
+                biased;
+                status = guard.wait() => {
+                    break status.ok();
+                }
+                () = cancelled(&mut cancel) => {
+                    stop = Some(Stop::Cancelled);
+                    break guard.end().await;
+                }
+                () = tokio::time::sleep(pause) => {}
+            }
+            let grew = watch.follow()?;
+            stop = clocks.tick(grew, watch.reader.is_complete()).or_else(|| watch.over(limits.max_events));
+            if stop.is_some() {
+                break guard.end().await;
+            }
+            guard.note();
+            pause = if grew { Duration::from_millis(5) } else { (pause * 2).min(Duration::from_millis(40)) };
+        };
+        while watch.follow()? && watch.over(limits.max_events).is_none() {
+            tokio::task::yield_now().await;
+        }
+        guard.sweep().await;
+        // What was written during the sweep is part of the output too.
+        watch.follow()?;
+        stop = stop.or_else(|| watch.over(limits.max_events));
+        Ok(finish(watch, stop, status, &redact, began, folder, self.keep_files))
+    }
+}
+
+fn finish(
+    watch: Watch<'_>,
+    stop: Option<Stop>,
+    status: Option<ExitStatus>,
+    redact: &Redact,
+    began: Instant,
+    folder: RunFolder,
+    keep: bool,
+) -> Ran {
+    let Watch { reader, tail, emit, last_retry, cap, .. } = watch;
+    let lingered = stop == Some(Stop::Lingered) || (stop.is_some() && stop != Some(Stop::Cancelled) && reader.is_complete());
+    let stopped = stop.filter(|_| !lingered);
+    let end = RunEnd {
+        status: status.and_then(|s| s.code()).filter(|_| stop.is_none()),
+        signal: status.and_then(|s| s.signal()),
+        ended_by_us: stopped.is_some(),
+        lingered,
+        stderr: tail.text(),
+    };
+    let mut reply = reader.finish(&end, emit);
+    if let Some(stop) = stopped {
+        reply.error = Some(stopped_failure(stop, &end, last_retry, began.elapsed(), cap));
+    } else if let Some(missing) = missing_runtime(&end) {
+        reply.error = Some(missing);
+    }
+    if let Some(error) = &mut reply.error {
+        error.message = redact.text(&error.message);
+        let from = end.stderr.ceil_char_boundary(end.stderr.len().saturating_sub(2000));
+        let tail = redact.text(end.stderr[from..].trim());
+        error.stderr_tail = (!tail.is_empty()).then_some(tail);
+    }
+    let worth_a_look = |kind: Kind| matches!(kind, Kind::HarnessError | Kind::OutputLimit | Kind::EmptyReply);
+    let files = match &mut reply.error {
+        Some(error) if keep || worth_a_look(error.kind) => {
+            let path = folder.keep();
+            error.message.push_str(&format!(" (its files: {})", path.display()));
+            Some(path)
+        }
+        _ if keep => Some(folder.keep()),
+        _ => None,
+    };
+    Ran { reply, exit_status: end.status, signal: end.signal, duration: began.elapsed(), files }
+}
+
+impl LocalRunner {
+    /// The program to start, and arguments before the command's own.
+    fn program(&self, lowered: &Lowered, facts: &crate::harness::Facts, vars: &Vars) -> Result<(PathBuf, Vec<String>)> {
+        if let Some(rehearse) = &self.rehearse {
+            return Ok((rehearse.program.clone(), Vec::new()));
+        }
+        let named = &*lowered.command.program;
+        let profile = Some(named).filter(|p| !facts.bins.iter().any(|bin| bin == p));
+        let var = |name: &str| vars.get(&OsString::from(name)).cloned();
+        let found = resolve::find(facts, self.bin.as_deref(), profile, &var)?.path;
+        if !found.extension().is_some_and(|e| e.eq_ignore_ascii_case("cmd") || e.eq_ignore_ascii_case("bat")) {
+            return Ok((found, Vec::new()));
+        }
+        let text = std::fs::read_to_string(&found).unwrap_or_default();
+        let folder = found.parent().map_or_else(String::new, |f| f.to_string_lossy().into_owned());
+        let shown: Vec<_> = lowered.command.args.iter().map(crate::command::Text::shown).collect();
+        let args: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
+        Ok(match shim::plan_shim(&text, &folder, &args)? {
+            Some(plan) => (PathBuf::from(plan.program), plan.args_prefix),
+            None => (found, Vec::new()),
+        })
+    }
+
+    fn spawn(
+        &self,
+        program: &PathBuf,
+        args: &[OsString],
+        env: Vars,
+        command: &crate::command::Command,
+        folder: &RunFolder,
+    ) -> Result<tokio::process::Child> {
+        let files = folder.standard(command)?;
+        let mut child = tokio::process::Command::new(program);
+        child.args(args).env_clear().envs(env).stdin(files.stdin).stdout(files.stdout).stderr(files.stderr);
+        if let Some(cwd) = &command.cwd {
+            child.current_dir(cwd);
+        }
+        let with_thread = self.end_with_thread;
+        // SAFETY: between fork and exec only async-signal-safe system calls are made: setsid, so that
+        // there is no terminal to ask at and the group is the child's own, and prctl.
+        #[expect(unsafe_code, reason = "a session of its own needs a step between fork and exec")]
+        unsafe {
+            child.pre_exec(move || {
+                rustix::process::setsid()?;
+                #[cfg(target_os = "linux")]
+                if with_thread {
+                    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+                }
+                Ok(())
+            });
+        }
+        child.spawn().map_err(|e| {
+            let what = format!("{} cannot be started: {e}", program.display());
+            match e.kind() {
+                // The file is there, so what is missing is the program that it runs on.
+                std::io::ErrorKind::NotFound => Failure::new(Kind::NotFound, what)
+                    .hint("the first line of the file names a program that is not installed"),
+                std::io::ErrorKind::ArgumentListTooLong => Failure::new(Kind::ArgTooLong, what),
+                _ => Failure::new(Kind::HarnessConfig, what),
+            }
+        })
+    }
+}
+
+/// Follows the files of a run into its reader.
+struct Watch<'r> {
+    reader: Box<dyn Reader>,
+    stdout: Follower,
+    stderr: Follower,
+    tail: Excerpt,
+    buffer: Vec<u8>,
+    cap: u64,
+    events: u64,
+    last_retry: Option<String>,
+    emit: &'r mut (dyn FnMut(Event<'_>) + Send),
+}
+
+impl Watch<'_> {
+    /// Reads what is new; gives whether anything was.
+    fn follow(&mut self) -> Result<bool> {
+        let Watch { reader, stdout, stderr, tail, buffer, cap, events, last_retry, emit } = self;
+        let before = stdout.read() + stderr.read();
+        let mut pass = |event: Event<'_>| {
+            *events += 1;
+            if let Event::Retry { by: By::Harness, message, .. } = &event {
+                *last_retry = Some(message.to_string());
+            }
+            emit(event);
+        };
+        let unreadable = |e: std::io::Error| Failure::new(Kind::HarnessConfig, format!("the run's output cannot be read: {e}"));
+        stdout.poll(buffer, *cap, |bytes| reader.push(bytes, &mut pass)).map_err(unreadable)?;
+        stderr
+            .poll(buffer, *cap, |bytes| {
+                tail.push(bytes);
+                reader.push_stderr(bytes, &mut pass);
+            })
+            .map_err(unreadable)?;
+        Ok(stdout.read() + stderr.read() > before)
+    }
+
+    fn over(&self, max_events: u64) -> Option<Stop> {
+        if self.stdout.read() + self.stderr.read() >= self.cap {
+            Some(Stop::Bytes)
+        } else if self.events > max_events {
+            Some(Stop::Events)
+        } else {
+            None
+        }
+    }
+}
+
+/// The first and the last part of a text that grows.
+#[derive(Default)]
+struct Excerpt {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    left_out: bool,
+}
+
+impl Excerpt {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = STDERR_KEPT.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        self.tail.extend_from_slice(&bytes[room..]);
+        if self.tail.len() > 2 * STDERR_KEPT {
+            self.tail.drain(..self.tail.len() - STDERR_KEPT);
+            self.left_out = true;
+        }
+    }
+
+    fn text(&self) -> String {
+        let middle: &[u8] = if self.left_out { b"\n[...]\n" } else { b"" };
+        String::from_utf8_lossy(&[&self.head, middle, &self.tail].concat()).into_owned()
+    }
+}
+
+struct Clocks {
+    began: Instant,
+    grew: Option<Instant>,
+    complete: Option<Instant>,
+    deadline: Instant,
+    limits: crate::profile::SettledLimits,
+}
+
+impl Clocks {
+    fn tick(&mut self, grew: bool, complete: bool) -> Option<Stop> {
+        let now = Instant::now();
+        if grew {
+            self.grew = Some(now);
+        }
+        if complete {
+            let since = *self.complete.get_or_insert(now);
+            if now.duration_since(since) >= LINGER {
+                return Some(Stop::Lingered);
+            }
+        }
+        if now >= self.deadline {
+            return Some(Stop::Total);
+        }
+        let silent = now.duration_since(self.grew.unwrap_or(self.began));
+        match (self.grew, self.limits.first_output, self.limits.idle) {
+            (None, Some(first), _) if silent >= first => Some(Stop::FirstOutput),
+            (_, _, Some(idle)) if silent >= idle && !complete => Some(Stop::Idle),
+            _ => None,
+        }
+    }
+}
+
+async fn cancelled(cancel: &mut Option<Cancel>) {
+    match cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn stopped_failure(stop: Stop, end: &RunEnd, retry: Option<String>, after: Duration, cap: u64) -> Failure {
+    let after = format!("{:.1} s", after.as_secs_f64());
+    let last = match (retry, end.last_line()) {
+        (Some(retry), _) => format!("; {retry}"),
+        (None, Some(line)) => format!("; its last word: {}", cut(line, 300)),
+        (None, None) => String::new(),
+    };
+    let timeout = |what: &str, hint: &'static str| Failure::new(Kind::Timeout, format!("{what}{last}")).hint(hint);
+    match stop {
+        Stop::Total => timeout(&format!("no answer within the time for the whole dispatch (ended after {after})"), "--timeout SECONDS gives it more"),
+        Stop::FirstOutput => timeout(&format!("no output at all within {after}"), "--first-output-timeout SECONDS gives it more"),
+        Stop::Idle => timeout(&format!("no new output for too long (ended after {after})"), "--idle-timeout SECONDS gives it more"),
+        Stop::Bytes => Failure::new(Kind::OutputLimit, format!("the run wrote {cap} bytes, its limit"))
+            .hint("max_output_bytes of the profile's limits raises it"),
+        Stop::Events => Failure::new(Kind::OutputLimit, "the run gave more events than its limit")
+            .hint("max_events of the profile's limits raises it"),
+        Stop::Cancelled => Failure::new(Kind::Cancelled, format!("cancelled after {after}")),
+        Stop::Lingered => Failure::new(Kind::HarnessError, "ended after its output was complete"),
+    }
+}
+
+/// A script whose interpreter is missing: `env` says so and gives 127.
+fn missing_runtime(end: &RunEnd) -> Option<Failure> {
+    let line = end.last_line().filter(|_| end.status == Some(127))?;
+    Some(
+        Failure::new(Kind::NotFound, format!("the CLI's own program is missing: {}", cut(line, 300)))
+            .hint("install what the line names, or put its folder into PATH"),
+    )
+}
+
+/// A name for a run that no other run on this machine has.
+fn run_id() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    format!("{}-{}-{now:x}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}

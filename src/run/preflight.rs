@@ -1,0 +1,142 @@
+//! What has to hold on this machine before a spawn: the working directory, and a command's checks.
+
+use crate::command::{Check, Command};
+use crate::error::{Failure, Kind, Result};
+use crate::lowering::MAX_ARGUMENT;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The most files that a search for references looks at.
+const SEARCHED: usize = 200_000;
+/// Folders that CLIs leave out when they search.
+const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
+
+/// Makes sure of everything that a command asks for. Nothing is changed.
+pub(super) fn check(command: &Command) -> Result<()> {
+    if let Some(cwd) = &command.cwd {
+        working_directory(cwd)?;
+    }
+    let cwd = match &command.cwd {
+        Some(cwd) => cwd.clone(),
+        None => std::env::current_dir()
+            .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?,
+    };
+    let mut tokens = Vec::new();
+    for check in &command.checks {
+        match check {
+            Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
+            Check::NoSuchFile { field, path } => tokens.push((field.as_ref(), path.as_str())),
+        }
+    }
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    let places: Vec<&Path> = std::iter::once(cwd.as_path()).chain(command.add_dirs.iter().map(PathBuf::as_path)).collect();
+    no_such_file(&tokens, &places)
+}
+
+/// Refuses an argument or a variable that the system would not take.
+pub(super) fn sizes(args: &[OsString], env: &super::environment::Vars) -> Result<()> {
+    if let Some(arg) = args.iter().find(|arg| arg.len() > MAX_ARGUMENT) {
+        return Err(Failure::new(
+            Kind::ArgTooLong,
+            format!("an argument of {} bytes is over the system's {MAX_ARGUMENT}", arg.len()),
+        ));
+    }
+    match env.iter().find(|(name, value)| name.len() + 1 + value.len() > MAX_ARGUMENT) {
+        Some((name, value)) => Err(Failure::new(
+            Kind::ArgTooLong,
+            format!("the variable {} of {} bytes is over the system's {MAX_ARGUMENT}", name.to_string_lossy(), value.len()),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A missing directory and a missing program are the same error of the system, so it is asked first.
+fn working_directory(cwd: &Path) -> Result<()> {
+    let bad = |what: &str| {
+        Err(Failure::new(Kind::BadCwd, format!("cwd: {} {what}", cwd.display())).hint("name a directory that is there"))
+    };
+    match std::fs::metadata(cwd) {
+        Ok(data) if data.is_dir() => Ok(()),
+        Ok(_) => bad("is no directory"),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => bad("does not exist"),
+        Err(e) => bad(&format!("cannot be read: {e}")),
+    }
+}
+
+fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
+    match entries.flatten().find(|entry| entry.file_name().to_string_lossy().ends_with(suffix)) {
+        None => Ok(()),
+        Some(entry) => Err(Failure::new(
+            Kind::Unenforceable,
+            format!("{} is on this machine: {why}", entry.path().display()),
+        )
+        .hint("the restriction cannot be held here; leave it out, or have the administrator carry it in that folder")),
+    }
+}
+
+fn no_such_file(tokens: &[(&str, &str)], places: &[&Path]) -> Result<()> {
+    let refuse = |field: &str, path: &str, found: &Path| {
+        Err(Failure::invalid(
+            field,
+            format!("`@{path}` names a file that is there ({}), and the CLI would put its content into the text", found.display()),
+        )
+        .hint("write it without the @, or allow it with --file-references"))
+    };
+    for (field, path) in tokens {
+        for place in places {
+            let whole = place.join(path);
+            if std::fs::symlink_metadata(&whole).is_ok() {
+                return refuse(field, path, &whole);
+            }
+        }
+    }
+    let wanted: Vec<(&str, &str, Vec<String>)> =
+        tokens.iter().map(|(f, p)| (*f, *p, p.to_lowercase().split('*').map(str::to_owned).collect())).collect();
+    let mut left = SEARCHED;
+    for place in places {
+        let mut open = vec![place.to_path_buf()];
+        while let Some(dir) = open.pop() {
+            for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+                left = match left.checked_sub(1) {
+                    Some(left) => left,
+                    None => {
+                        let (field, path, _) = &wanted[0];
+                        return Err(Failure::invalid(
+                            field,
+                            format!("`@{path}` may name a file, and the workspace is too large to look for it"),
+                        )
+                        .hint("write it without the @, or allow it with --file-references"));
+                    }
+                };
+                let full = entry.path();
+                if entry.file_type().is_ok_and(|t| t.is_dir()) {
+                    if !LEFT_OUT.contains(&&*entry.file_name().to_string_lossy()) {
+                        open.push(full);
+                    }
+                    continue;
+                }
+                let below = full.strip_prefix(place).unwrap_or(&full).to_string_lossy().to_lowercase();
+                let below = format!("/{below}");
+                if let Some((field, path, _)) = wanted.iter().find(|(.., parts)| holds(&below, parts)) {
+                    return refuse(field, path, &full);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the text holds all parts, one after the other.
+fn holds(text: &str, parts: &[String]) -> bool {
+    let mut rest = text;
+    parts.iter().all(|part| match rest.find(part.as_str()) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}

@@ -1,0 +1,159 @@
+//! The processes of a run: who they are, and how all of them are ended.
+
+use super::environment::MARKER_VAR;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Processes by id, each with what tells it from a later one of the same id.
+pub(super) type Known = HashMap<i32, u64>;
+
+/// How long a child may take to end by itself after SIGTERM.
+pub(super) const GRACE: Duration = Duration::from_secs(3);
+/// How long those that outlived their parent may take.
+pub(super) const SHORT_GRACE: Duration = Duration::from_millis(500);
+
+/// Every process that belongs to a run: the descendants of its child, those noted before, and those
+/// with the run's marker in their environment.
+///
+/// `after`: only processes with a larger id are asked for the marker (see [`unwrapped`]).
+pub(super) fn members(child: i32, run_id: &str, noted: &Known, after: Option<i32>) -> Known {
+    let all = os::processes();
+    let mut found = Known::new();
+    // A parent's id is mostly smaller, but not always: until nothing new is found.
+    loop {
+        let before = found.len();
+        for process in &all {
+            let below = process.parent == child || found.contains_key(&process.parent);
+            if process.id != child && below {
+                found.insert(process.id, process.born);
+            }
+        }
+        if found.len() == before {
+            break;
+        }
+    }
+    let marker = format!("{MARKER_VAR}={run_id}");
+    for process in &all {
+        let same = noted.get(&process.id) == Some(&process.born);
+        let asked = after.is_none_or(|after| process.id > after);
+        if process.id != child && (same || (asked && os::has_marker(process.id, marker.as_bytes()))) {
+            found.insert(process.id, process.born);
+        }
+    }
+    found
+}
+
+/// The child's id when every process that began after it has a larger one: ids have not begun again
+/// since, and the time was too short for a whole round.
+pub(super) fn unwrapped(child: i32, lifetime: Duration) -> Option<i32> {
+    (lifetime < Duration::from_millis(500) && os::last_id()? >= child).then_some(child)
+}
+
+/// Sends a signal to the child's process group.
+pub(super) fn signal_group(child: i32, signal: Signal) {
+    if let Some(group) = rustix::process::Pid::from_raw(child) {
+        let _ = rustix::process::kill_process_group(group, signal.into());
+    }
+}
+
+/// Sends a signal to each of these processes that is still the same one.
+pub(super) fn signal_each(processes: &Known, signal: Signal) {
+    for (id, born) in processes {
+        os::signal(*id, *born, signal);
+    }
+}
+
+/// The signals that end a process: asking and not asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    Term,
+    Kill,
+}
+
+impl From<Signal> for rustix::process::Signal {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::Term => rustix::process::Signal::TERM,
+            Signal::Kill => rustix::process::Signal::KILL,
+        }
+    }
+}
+
+/// A living process; one that only waits to be reaped is none.
+pub(super) struct Process {
+    id: i32,
+    parent: i32,
+    born: u64,
+}
+
+#[cfg(target_os = "linux")]
+mod os {
+    use super::{Process, Signal};
+    use std::fs;
+
+    pub(super) fn processes() -> Vec<Process> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(process).collect()
+    }
+
+    fn process(id: i32) -> Option<Process> {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // The name in parentheses may hold anything; the fields after the last one are plain.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let state = *fields.first()?;
+        (state != "Z" && state != "X").then_some(())?;
+        Some(Process { id, parent: fields.get(1)?.parse().ok()?, born: fields.get(19)?.parse().ok()? })
+    }
+
+    pub(super) fn has_marker(id: i32, marker: &[u8]) -> bool {
+        let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|b| *b == 0).any(|entry| entry == marker)
+    }
+
+    pub(super) fn last_id() -> Option<i32> {
+        fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next_back()?.parse().ok()
+    }
+
+    /// By a descriptor of the process, so that a recycled id is never signalled.
+    pub(super) fn signal(id: i32, born: u64, signal: Signal) {
+        let Some(pid) = rustix::process::Pid::from_raw(id) else { return };
+        let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else { return };
+        if process(id).is_some_and(|p| p.born == born) {
+            let _ = rustix::process::pidfd_send_signal(handle, signal.into());
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod os {
+    //! By `ps`: descendants alone, since other systems show no environment. Not run by the tests.
+    use super::{Process, Signal};
+
+    pub(super) fn processes() -> Vec<Process> {
+        let Ok(out) = std::process::Command::new("ps").args(["-axo", "pid=,ppid=,stat="]).output() else {
+            return Vec::new();
+        };
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        let line = |line: &str| {
+            let mut fields = line.split_ascii_whitespace();
+            let (id, parent) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            (!fields.next()?.starts_with('Z')).then_some(Process { id, parent, born: 0 })
+        };
+        text.lines().filter_map(line).collect()
+    }
+
+    pub(super) fn has_marker(_: i32, _: &[u8]) -> bool {
+        false
+    }
+
+    pub(super) fn last_id() -> Option<i32> {
+        None
+    }
+
+    pub(super) fn signal(id: i32, _: u64, signal: Signal) {
+        if let Some(pid) = rustix::process::Pid::from_raw(id) {
+            let _ = rustix::process::kill_process(pid, signal.into());
+        }
+    }
+}
