@@ -199,6 +199,22 @@ impl Serialize for Env<'_> {
 }
 
 impl Command {
+    /// The command of this program with no arguments, whose output is text.
+    pub fn new(harness: impl Into<Cow<'static, str>>, program: impl Into<Cow<'static, str>>) -> Self {
+        Command {
+            harness: harness.into(),
+            program: program.into(),
+            args: Vec::new(),
+            env: Cow::Borrowed(&[]),
+            stdin: None,
+            files: Vec::new(),
+            cwd: None,
+            add_dirs: Vec::new(),
+            checks: Vec::new(),
+            output: Output::Text,
+        }
+    }
+
     /// The command for a shell: program and quoted arguments, places as `{…}`.
     pub fn shell_line(&self) -> String {
         let args: Vec<Cow<'_, str>> = self.args.iter().map(Text::shown).collect();

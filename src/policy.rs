@@ -95,7 +95,9 @@ impl ToolPolicy {
     /// A policy from text: a JSON object or list, else a flat list (see [`split_tools`]).
     pub fn from_text(text: &str) -> Result<ToolPolicy> {
         if text.trim_start().starts_with(['{', '[']) {
-            return serde_json::from_str(text).map_err(|e| Failure::invalid("tools", e));
+            let said = |e: serde_json::Error| e.to_string();
+            return serde_json::from_str(text)
+                .map_err(|e| Failure::invalid("tools", said(e).trim_start_matches("tools: ")));
         }
         split_tools(text).map(ToolPolicy::Flat)
     }

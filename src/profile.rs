@@ -37,7 +37,6 @@ pub struct Profile {
     pub shared_models: IndexMap<String, IndexMap<String, String>>,
     /// The most that any request under this profile may ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typed", schemars(with = "Option<crate::wire::PermissionSchema>"))]
     pub permission: Option<Permission>,
     /// Clocks and caps.
     pub limits: Limits,

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 /// - In JSON, unknown keys are refused by name ([`DispatchRequest::from_json`] adds the nearest known
 ///   one); absent and `null` are the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DispatchRequest {
     /// The platform name (`gemini`), where the caller did not name it elsewhere.
@@ -66,9 +67,10 @@ pub struct DispatchRequest {
     /// Run even where the harness cannot hold the agent to the restrictions; the report says which.
     #[serde(default, deserialize_with = "null_is_absent", skip_serializing_if = "std::ops::Not::not")]
     pub allow_unenforced: bool,
-    /// This request corrects a reply inside a session that already holds system prompt and schema.
+    /// This request corrects a reply inside a session that already holds system prompt and schema. Set by
+    /// the dispatch loop; not in JSON.
     #[serde(skip)]
-    pub(crate) correction: bool,
+    pub correction: bool,
 }
 
 fn null_is_absent<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(

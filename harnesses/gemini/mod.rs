@@ -16,6 +16,7 @@
 //! - A `.env` in the workspace sets what the environment does not: with GOOGLE_GEMINI_BASE_URL it
 //!   takes the key elsewhere. Variables of that kind are pinned to the caller's own values.
 
+mod failures;
 mod grammar;
 mod policy;
 mod prompt;
@@ -50,7 +51,7 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
 ///   empty, which the CLI takes for unset (run: the first three; read in its source: the others).
 /// - One process instead of a launcher that ignores signals; no colours; reports of errors, which hold
 ///   the conversation, in the run's own folder.
-static ENV: [EnvEntry; 16] = [
+static ENV: [EnvEntry; 17] = [
     pinned(&[Piece::Env(Cow::Borrowed("GOOGLE_GEMINI_BASE_URL"))]),
     pinned(&[Piece::Env(Cow::Borrowed("GEMINI_MODEL"))]),
     pinned(&[Piece::Env(Cow::Borrowed("GEMINI_SYSTEM_MD"))]),
@@ -67,6 +68,8 @@ static ENV: [EnvEntry; 16] = [
     (Cow::Borrowed("GEMINI_CLI_NO_RELAUNCH"), Text::Plain(Cow::Borrowed("true"))),
     (Cow::Borrowed("NO_COLOR"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
+    // For requests that restrict: with this variable the hooks and MCP servers of the workspace run.
+    (Cow::Borrowed("GEMINI_CLI_TRUST_WORKSPACE"), Text::Plain(Cow::Borrowed(""))),
 ];
 
 const fn pinned(piece: &'static [Piece; 1]) -> EnvEntry {
@@ -154,10 +157,11 @@ impl AgentBuilder for Gemini {
 
 /// The environment with the request's own variables in it, which win.
 fn environment(request: &DispatchRequest) -> Cow<'static, [EnvEntry]> {
+    let own = if request.restricts() { &ENV[..] } else { &ENV[..ENV.len() - 1] };
     if request.env.is_empty() {
-        return Cow::Borrowed(&ENV);
+        return Cow::Borrowed(own);
     }
-    let mut env: Vec<EnvEntry> = ENV.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
+    let mut env: Vec<EnvEntry> = own.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
     env.extend(request.env.iter().map(|(name, value)| (name.clone().into(), value.clone().into())));
     Cow::Owned(env)
 }

@@ -21,6 +21,7 @@ use std::fmt::Write;
 const SHELL: &str = "run_shell_command";
 const GUARD: &str = "guard.toml";
 const ALLOW: &str = "allow.toml";
+const TRUST: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
 /// Where system policies live; with one there gemini ignores `--admin-policy` (read in its source).
 #[cfg(target_os = "macos")]
@@ -205,7 +206,9 @@ fn guard(permission: Option<Permission>, policy: Option<&ToolPolicy>, allowed: &
         .tools
         .iter()
         .filter(|(name, tool)| {
-            let partly = allowed.iter().any(|entry| tool_argument(entry).0 == name.as_str());
+            // A tool that may run with some first words alone cannot be denied as a whole.
+            let some = |entry: &String| matches!(tool_argument(entry), (own, Some(_)) if own == name.as_str());
+            let partly = allowed.iter().any(some) && !policy.is_some_and(|policy| policy.refuses(name));
             tool.escalates || !(permits(permission, policy, name, tool.needs) || partly)
         })
         .map(|(name, _)| name.as_str())

@@ -4,10 +4,10 @@
 //! `json` is on stderr only, between stack traces; in `stream-json` an API error is the `result` event;
 //! the exit status of an API error is the HTTP status modulo 256.
 
-use super::FACTS;
+use super::failures::{empty, failed, fatal, invalid_stream, message_of, no_result};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
-    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
+    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage, mend_surrogates,
 };
 use crate::request::Output;
 use serde::Deserialize;
@@ -76,7 +76,18 @@ struct Line<'a> {
 
 impl Decode for Stream {
     fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
-        let parsed = if line.first() == Some(&b'{') { serde_json::from_slice::<Line<'_>>(line).ok() } else { None };
+        let mended;
+        let parsed = match (line.first(), serde_json::from_slice::<Line<'_>>(line)) {
+            (Some(b'{'), Ok(read)) => Some(read),
+            (Some(b'{'), Err(_)) => match mend_surrogates(line) {
+                Some(line) => {
+                    mended = line;
+                    serde_json::from_slice(&mended).ok()
+                }
+                None => None,
+            },
+            _ => None,
+        };
         let Some(read) = parsed else { return out.noise(line) };
         match read.kind.0.as_ref() {
             "init" => {
@@ -149,11 +160,13 @@ impl Decode for Stream {
 
     fn judge(self, collected: Collector, end: &RunEnd) -> Reply {
         let Collector { mut reply, ended, last_noise, .. } = collected;
-        let said = self
-            .result_error
-            .as_ref()
-            .and_then(|error| error.get("message").and_then(Value::as_str).map(str::to_owned))
-            .or(self.error);
+        let fatal = self.result_error.as_ref().and_then(|e| e.get("message")?.as_str().map(str::to_owned));
+        // A stream without a usable answer (0.61.0: INVALID_STREAM) is an error event, and status 0.
+        if let (Some(false), None, Some(said), true) = (ended, &fatal, &self.error, end.is_fine()) {
+            reply.error = Some(invalid_stream(said));
+            return reply;
+        }
+        let said = fatal.or(self.error);
         reply.error = match (ended, said) {
             (Some(true), None) if !reply.text.trim().is_empty() && end.is_fine() => None,
             (Some(true), None) if end.is_fine() => Some(empty()),
@@ -296,6 +309,9 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
     };
     let text = envelope.response.unwrap_or_default();
     let error = match &envelope.error {
+        Some(error) if error.get("type").and_then(Value::as_str) == Some("INVALID_STREAM") => {
+            Some(invalid_stream(&message_of(error)))
+        }
         Some(error) => Some(failed(&message_of(error), end)),
         None if !end.is_fine() => Some(no_result(end, "")),
         None if text.trim().is_empty() => Some(empty()),
@@ -311,20 +327,6 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
     }
 }
 
-fn message_of(error: &Value) -> String {
-    match error.get("message").and_then(Value::as_str) {
-        Some(message) => message.to_owned(),
-        None => error.to_string(),
-    }
-}
-
-/// The envelope of a fatal error between stack traces on stderr.
-fn fatal(stderr: &str) -> Option<Envelope> {
-    Documents::new(stderr)
-        .filter_map(|document| serde_json::from_str::<Envelope>(document).ok())
-        .find(|e| e.session_id.is_some() && e.error.is_some())
-}
-
 // --- text ------------------------------------------------------------------------------------------
 
 fn text(stdout: String, end: &RunEnd) -> Reply {
@@ -335,119 +337,4 @@ fn text(stdout: String, end: &RunEnd) -> Reply {
         (false, _) => Some(no_result(end, text.lines().next_back().unwrap_or_default())),
     };
     Reply { text, error, ..Reply::default() }
-}
-
-// --- failures --------------------------------------------------------------------------------------
-
-fn empty() -> Failure {
-    Failure::new(Kind::EmptyReply, "gemini ended well and gave no answer")
-        .hint("the prompt may be over the model's context, or the answer was blocked; try another model")
-}
-
-/// A failure that gemini reported in words of its own. Structure first: the Google error that many
-/// messages hold as JSON, then the exit status; only then words of gemini, never the agent's.
-fn failed(said: &str, end: &RunEnd) -> Failure {
-    let google = Documents::new(said).find_map(|d| serde_json::from_str::<Google>(d).ok());
-    let message = google.as_ref().map_or(said, |g| &g.error.message);
-    let text = format!("gemini: {}", cut(message.trim(), 600));
-    let quota = said.contains("exhausted your daily quota") || said.contains("QuotaFailure") && said.contains("PerDay");
-    let kind = match &google {
-        _ if quota => Some(Kind::Quota),
-        Some(g) if g.error.is_key() => Some(Kind::Auth),
-        Some(g) => Kind::of_http_status(g.error.code),
-        None if said.contains("Invalid auth method") => Some(Kind::Auth),
-        None if said.contains("reached max session turns") || said.contains("max session turns") => Some(Kind::MaxTurns),
-        None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => Some(Kind::RateLimit),
-        None => None,
-    };
-    let by_status = FACTS.kind_of(end);
-    let kind = kind.filter(|k| *k != Kind::HarnessError).or(by_status).unwrap_or(Kind::HarnessError);
-    with_hint(Failure::new(kind, text))
-}
-
-/// A Google API error.
-#[derive(Deserialize)]
-struct Google {
-    error: GoogleError,
-}
-
-#[derive(Deserialize)]
-struct GoogleError {
-    code: u16,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    details: Vec<Value>,
-}
-
-impl GoogleError {
-    /// A refused key comes as 400, with the reason in the details.
-    fn is_key(&self) -> bool {
-        self.details.iter().any(|d| d.get("reason").and_then(Value::as_str) == Some("API_KEY_INVALID"))
-            || self.message.starts_with("API key not valid")
-    }
-}
-
-/// No result on stdout: what the exit status and gemini's own words on stderr say.
-fn no_result(end: &RunEnd, last_output: &str) -> Failure {
-    let stderr = end.stderr.as_str();
-    if let Some(error) = fatal(stderr).and_then(|f| f.error) {
-        return failed(&message_of(&error), end);
-    }
-    // The session is not there: for this cwd, or at all.
-    let says = |words: &str| stderr.lines().any(|line| line.contains(words));
-    let kind = FACTS.kind_of(end);
-    if kind == Some(Kind::InvalidRequest) && (says("Invalid session identifier") || says("No previous sessions")) {
-        let line = own_line(stderr, &["Invalid session identifier", "No previous sessions"]);
-        return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
-            .hint("gemini finds a session only from the working directory and home of its first run");
-    }
-    if says("Ignoring --admin-policy because system policies") {
-        return Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies");
-    }
-    if kind.is_none() && says("Please set an Auth method") {
-        return with_hint(Failure::new(Kind::Auth, "gemini is not signed in"));
-    }
-    if let Some(google) = api_error(stderr) {
-        return failed(&google, end);
-    }
-    if end.is_fine() && crate::reply::asks_a_person(last_output) {
-        return Failure::new(Kind::NeedsInteraction, format!("gemini asks: {}", cut(last_output.trim(), 300)))
-            .hint("run `gemini` once in a terminal and answer it");
-    }
-    if end.is_fine() {
-        return empty();
-    }
-    let line = end.last_line().map_or_else(String::new, |line| format!(": {}", cut(line, 400)));
-    let how = match (end.status, end.signal) {
-        (Some(status), _) => format!("with status {status}"),
-        (None, Some(signal)) => format!("by signal {signal}"),
-        (None, None) => "in an unknown way".to_owned(),
-    };
-    with_hint(Failure::new(kind.unwrap_or(Kind::HarnessError), format!("gemini ended {how} and gave no result{line}")))
-}
-
-/// The API error in the line that gemini writes before the stack: in text mode it is all there is.
-fn api_error(stderr: &str) -> Option<String> {
-    let line = stderr.lines().rfind(|line| line.starts_with("Error when talking to Gemini API"))?;
-    let (_, said) = line.split_once(".json ").unwrap_or(("", line));
-    Some(said.trim_start_matches("_ApiError: ").to_owned())
-}
-
-fn own_line<'s>(stderr: &'s str, words: &[&str]) -> Cow<'s, str> {
-    let line = stderr.lines().find(|line| words.iter().any(|w| line.contains(w))).unwrap_or_default();
-    cut(line.trim(), 300)
-}
-
-fn with_hint(failure: Failure) -> Failure {
-    match failure.kind {
-        Kind::Auth => failure.hint(FACTS.sign_in.clone()),
-        Kind::UntrustedDir => failure.hint(
-            "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
-             --skip-trust), or trust the directory in `gemini` once",
-        ),
-        Kind::RateLimit => failure.hint("wait and run it again; gemini itself tried for about four minutes"),
-        Kind::Quota => failure.hint("another model or another day: the quota is used up"),
-        _ => failure,
-    }
 }

@@ -37,7 +37,9 @@ pub(super) fn note(text: &str) {
 pub(super) fn failure(failure: &Failure) {
     let mut err = anstream::stderr();
     let _ = writeln!(err, "{RED}error:{RED:#} {} ({})", failure.message, failure.kind);
-    let said = failure.stderr_tail.as_deref().and_then(|tail| tail.lines().rfind(|l| !l.trim().is_empty()));
+    // A stack trace says less than the message does.
+    let says = |line: &&str| line.chars().filter(|c| c.is_alphabetic()).count() > 8 && !line.trim().starts_with("at ");
+    let said = failure.stderr_tail.as_deref().and_then(|tail| tail.lines().rfind(says));
     if let Some(said) = said.filter(|said| !failure.message.contains(said.trim())) {
         let _ = writeln!(err, "  it said: {}", crate::error::cut(said.trim(), 300));
     }

@@ -72,21 +72,23 @@ fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
         let dispatch = until_valid(builder, request, &profile, &mut runner, options);
         tokio::select! {
             outcome = dispatch => outcome,
-            () = signals(canceller) => unreachable!("a signal cancels and waits"),
+            () = signals(canceller) => {
+                Outcome::refused(&builder.facts().id, Failure::new(Kind::Cancelled, "cancelled, without waiting"))
+            }
         }
     });
     progress.finish();
     Ok(outcome)
 }
 
-/// Ctrl-C, SIGTERM and SIGHUP cancel the dispatch, which then ends its processes; a second one ends
-/// this process without more waiting (the processes are killed on the way out).
+/// Ctrl-C, SIGTERM and SIGHUP cancel the dispatch, which then ends its processes and returns. Returns
+/// itself at the second one: the dispatch is dropped then, and its processes are killed at once.
 async fn signals(canceller: Canceller) {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut all: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
     let [first, second, third] = all.as_mut_slice() else { return std::future::pending().await };
-    loop {
+    for _ in 0..2 {
         tokio::select! {
             _ = first.recv() => {}
             _ = second.recv() => {}

@@ -79,7 +79,6 @@ pub struct Verified {
 #[serde(deny_unknown_fields)]
 pub struct HarnessTool {
     /// The least permission that covers what the tool does.
-    #[cfg_attr(feature = "typed", schemars(with = "crate::wire::PermissionSchema"))]
     pub needs: Permission,
     /// The tool gives the agent more rights than it had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

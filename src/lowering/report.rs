@@ -136,6 +136,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report with one row for each field that the request sets, told by `how`.
+    pub fn of(request: &DispatchRequest, how: impl Fn(Field) -> (Carried, &'static str)) -> Report {
+        let set = Field::ALL.iter().copied().filter(|field| field.is_set(request));
+        let row = |field| Row { field, carried: how(field).0, detail: how(field).1.into() };
+        Report { rows: set.map(row).collect() }
+    }
+
     /// Adds a row.
     pub fn row(&mut self, field: Field, carried: Carried, detail: impl Into<Cow<'static, str>>) {
         self.rows.push(Row { field, carried, detail: detail.into() });

@@ -124,6 +124,11 @@ fn look(text: &str) -> Seen {
             };
             continue;
         }
+        // Most braces of prose are told by the byte after them.
+        if bytes[start] == b'{' && matches!(bytes.get(start + 1), Some(b'{' | b'a'..=b'z' | b'A'..=b'Z' | b'%')) {
+            at = start + 1;
+            continue;
+        }
         at = match scan(bytes, start, &mut open) {
             Scan::Value(end) => {
                 seen.values.push(start..end);

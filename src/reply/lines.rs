@@ -99,6 +99,54 @@ fn without_escapes(mut line: &[u8]) -> &[u8] {
     }
 }
 
+/// The text without escape sequences of a terminal.
+#[cfg(feature = "run")]
+pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
+    if memchr::memchr(0x1B, text.as_bytes()).is_none() {
+        return text.into();
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        let tail = &rest[at + 1..];
+        let end = match tail.as_bytes().first() {
+            Some(b'[') => tail.find(|c: char| matches!(c, '\u{40}'..='\u{7e}') && c != '[').map(|e| e + 1),
+            Some(b']') => tail.find('\u{7}').map(|e| e + 1),
+            _ => Some(0),
+        };
+        rest = &tail[end.unwrap_or(tail.len())..];
+    }
+    out.push_str(rest);
+    out.into()
+}
+
+/// A line of JSON with U+FFFD in the place of every half of a surrogate pair; `None` where it has none.
+///
+/// JavaScript writes such halves (`\\ud83d`) when a text was cut inside a character. They are no text, so
+/// a parser refuses the line, and the rest of it would be lost with them.
+pub fn mend_surrogates(line: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let hex = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()
+    };
+    let (mut out, mut at, mut mended) = (Vec::with_capacity(line.len()), 0, false);
+    while at < line.len() {
+        let step = match (line[at], unit(at)) {
+            (b'\\', Some(0xD800..0xDC00)) if matches!(unit(at + 6), Some(0xDC00..0xE000)) => 12,
+            (b'\\', Some(0xD800..0xE000)) => {
+                out.extend_from_slice(b"\\ufffd");
+                (at, mended) = (at + 6, true);
+                continue;
+            }
+            (b'\\', _) => 2,
+            _ => 1,
+        };
+        out.extend_from_slice(&line[at..(at + step).min(line.len())]);
+        at += step;
+    }
+    mended.then_some(out)
+}
+
 /// What a harness makes of one line of its output.
 pub trait Decode: Send {
     /// Reads a line: events go to `out`, and a line that is no event goes to [`Out::noise`].

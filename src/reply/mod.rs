@@ -12,7 +12,9 @@ pub use collect::{Collector, Out};
 pub use documents::Documents;
 pub use event::{By, Event};
 pub use find::{Found, find_value};
-pub use lines::{Decode, LineReader, Lines, TextReader};
+#[cfg(feature = "run")]
+pub(crate) use lines::plain;
+pub use lines::{Decode, LineReader, Lines, TextReader, mend_surrogates};
 pub use scan::strict_value;
 pub use usage::Usage;
 

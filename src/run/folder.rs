@@ -2,9 +2,9 @@
 
 use crate::command::Command;
 use crate::error::{Failure, Kind, Result};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The folder of one run. Dropped, it is removed.
@@ -22,7 +22,9 @@ pub(super) struct Standard {
 impl RunFolder {
     /// Makes the folder (0700) with the command's files (0600) and an empty folder `tmp` in it.
     pub(super) fn new(command: &Command) -> Result<RunFolder> {
-        let dir = tempfile::Builder::new().prefix("teamster-").tempdir().map_err(|e| fault("make", &std::env::temp_dir(), &e))?;
+        let mut builder = tempfile::Builder::new();
+        let dir = builder.prefix("teamster-").permissions(Permissions::from_mode(0o700)).tempdir();
+        let dir = dir.map_err(|e| fault("make", &std::env::temp_dir(), &e))?;
         let folder = RunFolder { dir };
         std::fs::create_dir(folder.tmp()).map_err(|e| fault("make", &folder.tmp(), &e))?;
         for file in &command.files {

@@ -157,7 +157,7 @@ fn finish(
         signal: status.and_then(|s| s.signal()),
         ended_by_us: stopped.is_some(),
         lingered,
-        stderr: tail.text(),
+        stderr: crate::reply::plain(&tail.text()).into_owned(),
     };
     let mut reply = reader.finish(&end, emit);
     if let Some(stop) = stopped {

@@ -29,7 +29,7 @@ pub(super) fn check(builder: &dyn AgentBuilder, profile: &Profile, found: &mut V
                 ambient(&case, &lowered.command, &here, found);
             }
             Err(failure) if failure.kind == Kind::HarnessError => {
-                note(found, REPORT, case.name, failure.message)
+                note(found, REPORT, case.name, failure.message);
             }
             Err(_) => {}
         }

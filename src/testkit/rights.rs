@@ -26,7 +26,7 @@ pub(super) fn check(builder: &dyn AgentBuilder, profile: &Profile, found: &mut V
             match builder.stand_in().map(|stand_in| stand_in.receive(&given(&lowered.command))) {
                 Some(Ok(received)) => held(builder.facts(), &request, &lowered, &received, &case, found),
                 Some(Err(spoken)) => {
-                    note(found, RULE, &case, format!("the CLI refuses the command: {}", spoken.stderr))
+                    note(found, RULE, &case, format!("the CLI refuses the command: {}", spoken.stderr));
                 }
                 None => shown(&request, &lowered, &open, &case, found),
             }

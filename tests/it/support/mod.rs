@@ -1,1 +1,4 @@
 //! What tests share.
+
+#[cfg(feature = "run")]
+pub(crate) mod fake;

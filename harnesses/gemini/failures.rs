@@ -1,0 +1,148 @@
+//! What gemini's failures look like: in its own words, by its exit status, on stderr.
+
+use super::FACTS;
+use crate::error::{Failure, Kind, cut};
+use crate::reply::{Documents, RunEnd};
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+
+pub(super) fn empty() -> Failure {
+    Failure::new(Kind::EmptyReply, "gemini ended well and gave no answer")
+        .hint("the prompt may be over the model's context, or the answer was blocked; try another model")
+}
+
+pub(super) fn invalid_stream(said: &str) -> Failure {
+    Failure::new(Kind::EmptyReply, format!("gemini gave no answer: {}", cut(said.trim(), 600)))
+        .hint("the answer was blocked or broke off; another wording or another model may get one")
+}
+
+/// A failure that gemini reported in words of its own. Structure first: the Google error that many
+/// messages hold as JSON, then the exit status; only then words of gemini, never the agent's.
+pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
+    let google = Documents::new(said).find_map(|d| serde_json::from_str::<Google>(d).ok());
+    let message = google.as_ref().map_or(said, |g| &g.error.message);
+    let quota = said.contains("exhausted your daily quota") || said.contains("QuotaFailure") && said.contains("PerDay");
+    let kind = match &google {
+        _ if quota => Some(Kind::Quota),
+        Some(g) if g.error.is_key() => Some(Kind::Auth),
+        Some(g) => Kind::of_http_status(g.error.code),
+        None if said.contains("Invalid auth method") => Some(Kind::Auth),
+        None if said.contains("reached max session turns") || said.contains("max session turns") => Some(Kind::MaxTurns),
+        None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => Some(Kind::RateLimit),
+        None => None,
+    };
+    let by_status = FACTS.kind_of(end);
+    let kind = kind.filter(|k| *k != Kind::HarnessError).or(by_status).unwrap_or(Kind::HarnessError);
+    let what = if kind == Kind::Auth { "gemini is not signed in" } else { "gemini" };
+    with_hint(Failure::new(kind, format!("{what}: {}", cut(message.trim(), 600))))
+}
+
+/// A Google API error.
+#[derive(Deserialize)]
+struct Google {
+    error: GoogleError,
+}
+
+#[derive(Deserialize)]
+struct GoogleError {
+    code: u16,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    details: Vec<Value>,
+}
+
+impl GoogleError {
+    /// A refused key comes as 400, with the reason in the details.
+    fn is_key(&self) -> bool {
+        self.details.iter().any(|d| d.get("reason").and_then(Value::as_str) == Some("API_KEY_INVALID"))
+            || self.message.starts_with("API key not valid")
+    }
+}
+
+/// No result on stdout: what the exit status and gemini's own words on stderr say.
+pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
+    let stderr = end.stderr.as_str();
+    if let Some(error) = fatal(stderr).and_then(|f| f.error) {
+        return failed(&message_of(&error), end);
+    }
+    // The session is not there: for this cwd, or at all.
+    let says = |words: &str| stderr.lines().any(|line| line.contains(words));
+    let kind = FACTS.kind_of(end);
+    if kind == Some(Kind::InvalidRequest) && (says("Invalid session identifier") || says("No previous sessions")) {
+        let line = own_line(stderr, &["Invalid session identifier", "No previous sessions"]);
+        return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
+            .hint("gemini finds a session only from the working directory and home of its first run");
+    }
+    if says("Ignoring --admin-policy because system policies") {
+        return Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies");
+    }
+    if kind.is_none() && says("Please set an Auth method") {
+        return with_hint(Failure::new(Kind::Auth, "gemini is not signed in"));
+    }
+    if let Some(google) = api_error(stderr) {
+        return failed(&google, end);
+    }
+    if end.is_fine() && crate::reply::asks_a_person(last_output) {
+        return Failure::new(Kind::NeedsInteraction, format!("gemini asks: {}", cut(last_output.trim(), 300)))
+            .hint("run `gemini` once in a terminal and answer it");
+    }
+    if end.is_fine() {
+        return empty();
+    }
+    let line = end.last_line().map_or_else(String::new, |line| format!(": {}", cut(line, 400)));
+    let how = match (end.status, end.signal) {
+        (Some(status), _) => format!("with status {status}"),
+        (None, Some(signal)) => format!("by signal {signal}"),
+        (None, None) => "in an unknown way".to_owned(),
+    };
+    with_hint(Failure::new(kind.unwrap_or(Kind::HarnessError), format!("gemini ended {how} and gave no result{line}")))
+}
+
+/// The API error in the line that gemini writes before the stack: in text mode it is all there is.
+fn api_error(stderr: &str) -> Option<String> {
+    let line = stderr.lines().rfind(|line| line.starts_with("Error when talking to Gemini API"))?;
+    let (_, said) = line.split_once(".json ").unwrap_or(("", line));
+    Some(said.trim_start_matches("_ApiError: ").to_owned())
+}
+
+fn own_line<'s>(stderr: &'s str, words: &[&str]) -> Cow<'s, str> {
+    let line = stderr.lines().find(|line| words.iter().any(|w| line.contains(w))).unwrap_or_default();
+    cut(line.trim(), 300)
+}
+
+fn with_hint(failure: Failure) -> Failure {
+    match failure.kind {
+        Kind::Auth => failure.hint(FACTS.sign_in.clone()),
+        Kind::UntrustedDir => failure.hint(
+            "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
+             --skip-trust), or trust the directory in `gemini` once",
+        ),
+        Kind::RateLimit => failure.hint("wait and run it again; gemini itself tried for about four minutes"),
+        Kind::Quota => failure.hint("another model or another day: the quota is used up"),
+        _ => failure,
+    }
+}
+
+pub(super) fn message_of(error: &Value) -> String {
+    match error.get("message").and_then(Value::as_str) {
+        Some(message) => message.to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// A fatal error, as gemini writes it to stderr in `json`.
+#[derive(Deserialize)]
+pub(super) struct Fatal {
+    pub(super) session_id: Option<String>,
+    pub(super) error: Option<Value>,
+}
+
+/// The envelope of a fatal error between stack traces on stderr.
+pub(super) fn fatal(stderr: &str) -> Option<Fatal> {
+    Documents::new(stderr)
+        .filter(|document| document.starts_with('{'))
+        .filter_map(|document| serde_json::from_str::<Fatal>(document).ok())
+        .find(|e| e.session_id.is_some() && e.error.is_some())
+}
