@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench core`; figures and aims are in docs/performance.md.
 
+#![expect(clippy::expect_used, reason = "a bench may stop")]
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use std::hint::black_box;

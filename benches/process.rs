@@ -4,6 +4,8 @@
 //! Every figure is a median of runs that alternate with what they are held against, so that both see the
 //! same machine.
 
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench may stop, and prints its figures")]
+
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use teamster::dispatch::{DispatchOptions, until_valid};

@@ -25,6 +25,8 @@ pub struct Command {
     pub cwd: Option<PathBuf>,
     /// More directories that the agent works in; the arguments name them already.
     pub add_dirs: Vec<PathBuf>,
+    /// Files of variables that the CLI reads by itself and that must have no effect.
+    pub env_files: Option<EnvFiles>,
     /// What the runner has to make sure of before the spawn, since only it may look.
     pub checks: Vec<Check>,
     /// The form of output that was asked for, `auto` settled.
@@ -43,8 +45,21 @@ pub struct CommandFile {
     pub content: String,
 }
 
-/// Something that has to hold on this machine for the command to mean what it says.
+/// Files of variables that a CLI reads from its working directory and every directory above it.
+///
+/// A CLI takes from such a file what its environment does not have, so the runner gives it every name
+/// in them with an empty value, but for those in `keep`. The user's own files, in the home directory,
+/// are left alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EnvFiles {
+    /// Names, relative to each of the directories.
+    pub names: Cow<'static, [Cow<'static, str>]>,
+    /// Variables that may come from them.
+    pub keep: Cow<'static, [Cow<'static, str>]>,
+}
+
+/// Something that has to hold on this machine for the command to mean what it says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "check", rename_all = "snake_case")]
 pub enum Check {
     /// The CLI would replace a token of a text by a file, so there must be none: neither of this path,
@@ -54,6 +69,15 @@ pub enum Check {
         field: Cow<'static, str>,
         /// The path as the CLI would read it, relative to the working directory.
         path: String,
+    },
+    /// With this text in this file the CLI would do what nothing here can hold it from.
+    NoTextIn {
+        /// The file; there may be none.
+        path: Text,
+        /// The text.
+        text: Cow<'static, str>,
+        /// What it would do.
+        why: Cow<'static, str>,
     },
     /// With such a file the CLI would set the restrictions aside.
     NoFilesIn {
@@ -210,6 +234,7 @@ impl Command {
             files: Vec::new(),
             cwd: None,
             add_dirs: Vec::new(),
+            env_files: None,
             checks: Vec::new(),
             output: Output::Text,
         }
@@ -230,6 +255,7 @@ impl Command {
         to.serialize_field("files", &self.files)?;
         to.serialize_field("cwd", &self.cwd)?;
         to.serialize_field("add_dirs", &self.add_dirs)?;
+        to.serialize_field("env_files", &self.env_files)?;
         to.serialize_field("checks", &self.checks)?;
         to.serialize_field("output", &self.output)
     }

@@ -17,6 +17,18 @@ pub(super) fn invalid_stream(said: &str) -> Failure {
         .hint("the answer was blocked or broke off; another wording or another model may get one")
 }
 
+/// An answer that gemini cut since it repeated itself.
+pub(super) fn cut_short(said: &str) -> Failure {
+    Failure::new(Kind::HarnessError, format!("gemini cut the answer short: {}", cut(said.trim(), 300)))
+        .hint("it thinks that the answer repeats itself; another wording may help")
+}
+
+/// With system policies gemini ignores ours and says so, and then nothing held the agent.
+pub(super) fn set_aside(end: &RunEnd) -> Option<Failure> {
+    let said = end.stderr.contains("Ignoring --admin-policy because system policies");
+    said.then(|| Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies"))
+}
+
 /// A failure that gemini reported in words of its own. Structure first: the Google error that many
 /// messages hold as JSON, then the exit status; only then words of gemini, never the agent's.
 pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
@@ -27,6 +39,9 @@ pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
         _ if quota => Some(Kind::Quota),
         Some(g) if g.error.is_key() => Some(Kind::Auth),
         Some(g) => Kind::of_http_status(g.error.code),
+        // The text form has only the names of its errors (run: the first; read in its source: the second).
+        None if said.starts_with("RetryableQuotaError") => Some(Kind::RateLimit),
+        None if said.starts_with("TerminalQuotaError") => Some(Kind::Quota),
         None if said.contains("Invalid auth method") => Some(Kind::Auth),
         None if said.contains("reached max session turns") || said.contains("max session turns") => Some(Kind::MaxTurns),
         None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => Some(Kind::RateLimit),
@@ -75,8 +90,8 @@ pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
         return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
             .hint("gemini finds a session only from the working directory and home of its first run");
     }
-    if says("Ignoring --admin-policy because system policies") {
-        return Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies");
+    if let Some(failure) = set_aside(end) {
+        return failure;
     }
     if kind.is_none() && says("Please set an Auth method") {
         return with_hint(Failure::new(Kind::Auth, "gemini is not signed in"));

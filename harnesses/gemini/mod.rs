@@ -24,7 +24,7 @@ mod reader;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
-use crate::command::{Command, EnvEntry, Piece, Text};
+use crate::command::{Command, EnvEntry, EnvFiles, Piece, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, Facts};
 use crate::lowering::{Carried, Field, Lowered, Report};
@@ -48,10 +48,10 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
 ///
 /// - A `.env` of the workspace sets every variable that is not set, and some would send the key or
 ///   the prompts elsewhere, or change the model's role. Those are pinned: the caller's own value, or
-///   empty, which the CLI takes for unset (run: the first three; read in its source: the others).
+///   empty, which the CLI takes for unset (run). What else such a file could do is [`ENV_FILES`].
 /// - One process instead of a launcher that ignores signals; no colours; reports of errors, which hold
 ///   the conversation, in the run's own folder.
-static ENV: [EnvEntry; 17] = [
+static ENV: [EnvEntry; 16] = [
     pinned(&[Piece::Env(Cow::Borrowed("GOOGLE_GEMINI_BASE_URL"))]),
     pinned(&[Piece::Env(Cow::Borrowed("GEMINI_MODEL"))]),
     pinned(&[Piece::Env(Cow::Borrowed("GEMINI_SYSTEM_MD"))]),
@@ -64,13 +64,25 @@ static ENV: [EnvEntry; 17] = [
     pinned(&[Piece::Env(Cow::Borrowed("https_proxy"))]),
     pinned(&[Piece::Env(Cow::Borrowed("http_proxy"))]),
     pinned(&[Piece::Env(Cow::Borrowed("NODE_TLS_REJECT_UNAUTHORIZED"))]),
-    pinned(&[Piece::Env(Cow::Borrowed("GEMINI_TELEMETRY_OTLP_ENDPOINT"))]),
     (Cow::Borrowed("GEMINI_CLI_NO_RELAUNCH"), Text::Plain(Cow::Borrowed("true"))),
     (Cow::Borrowed("NO_COLOR"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
     // For requests that restrict: with this variable the hooks and MCP servers of the workspace run.
     (Cow::Borrowed("GEMINI_CLI_TRUST_WORKSPACE"), Text::Plain(Cow::Borrowed(""))),
 ];
+
+/// With `--skip-trust` gemini takes every variable from the first of these files that it finds, in the
+/// working directory or above it, LD_PRELOAD and its own home among them (run). A request that restricts
+/// leaves only those that it takes in a directory without trust too.
+static ENV_FILES: EnvFiles = EnvFiles {
+    names: Cow::Borrowed(&[Cow::Borrowed(".gemini/.env"), Cow::Borrowed(".env")]),
+    keep: Cow::Borrowed(&[
+        Cow::Borrowed("GEMINI_API_KEY"),
+        Cow::Borrowed("GOOGLE_API_KEY"),
+        Cow::Borrowed("GOOGLE_CLOUD_PROJECT"),
+        Cow::Borrowed("GOOGLE_CLOUD_LOCATION"),
+    ]),
+};
 
 const fn pinned(piece: &'static [Piece; 1]) -> EnvEntry {
     match &piece[0] {
@@ -138,6 +150,7 @@ impl AgentBuilder for Gemini {
                 files,
                 cwd: request.cwd.clone(),
                 add_dirs: request.add_dirs.clone(),
+                env_files: request.restricts().then(|| ENV_FILES.clone()),
                 checks,
                 output,
             },
@@ -194,6 +207,13 @@ fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report)
         }
         Err(Failure::invalid(field, format!("`{id}` is no session id: gemini takes letters, digits, - and _")))
     };
+    let index = |field: &str, id: &str| {
+        if id != "latest" && !id.bytes().all(|b| b.is_ascii_digit()) {
+            return Ok(());
+        }
+        Err(Failure::invalid(field, format!("`{id}` is an index, not an id"))
+            .hint("an index names another session after the next run; give the session's id"))
+    };
     match &request.session {
         None => {}
         Some(Session::New(None)) => {
@@ -201,15 +221,14 @@ fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report)
         }
         Some(Session::New(Some(id))) => {
             checked("session.id", id)?;
+            // Such a session could never be resumed by its id.
+            index("session.id", id)?;
             args.extend(["--session-id".into(), id.clone().into()]);
             report.row(Field::Session, Carried::Flag, format!("--session-id {id}"));
         }
         Some(Session::Resume(id)) => {
             checked("session.resume", id)?;
-            if id == "latest" || id.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(Failure::invalid("session.resume", format!("`{id}` is an index, not an id"))
-                    .hint("an index names another session after the next run; give the session's id"));
-            }
+            index("session.resume", id)?;
             args.push(format!("--resume={id}").into());
             report.row(Field::Session, Carried::Flag, format!("--resume={id}, in the same cwd and home"));
         }

@@ -28,6 +28,10 @@ const TRUST: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 const SYSTEM_POLICIES: &str = "/Library/Application Support/GeminiCli/policies";
 #[cfg(not(target_os = "macos"))]
 const SYSTEM_POLICIES: &str = "/etc/gemini-cli/policies";
+#[cfg(target_os = "macos")]
+const SYSTEM_SETTINGS: &str = "/Library/Application Support/GeminiCli/settings.json";
+#[cfg(not(target_os = "macos"))]
+const SYSTEM_SETTINGS: &str = "/etc/gemini-cli/settings.json";
 
 /// Adds the flags and files that hold the agent to the request.
 pub(super) fn lower(
@@ -50,6 +54,14 @@ pub(super) fn lower(
         suffix: ".toml".into(),
         why: "gemini would set teamster's guard policy aside for them".into(),
     });
+    // No pattern covers the tools that this setting adds (run: `discovered_tool_*` matches nothing), and
+    // the user's own policy may allow them.
+    if !allowed.iter().any(|entry| entry == "*" || entry.starts_with("discovered_tool_")) {
+        for path in [Text::home("", "/.gemini/settings.json"), SYSTEM_SETTINGS.into()] {
+            let why = "gemini has no rule that covers the tools which it adds".into();
+            checks.push(Check::NoTextIn { path, text: "discoveryCommand".into(), why });
+        }
+    }
     match &request.tools {
         None => {
             let held = "the mode alone can be left by the model; --admin-policy denies what it would reach";
@@ -83,6 +95,14 @@ pub(super) fn lower(
 
 /// Refuses profile arguments that would take a restriction back, or fight with ours.
 pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report: &mut Report) -> Result<()> {
+    let trusts = |env: &indexmap::IndexMap<String, String>| env.contains_key(TRUST) && request.restricts();
+    if (trusts(&profile.env) || trusts(&request.env)) && !request.allow_unenforced {
+        return Err(Failure::new(
+            Kind::Unenforceable,
+            format!("env: {TRUST} lets the workspace run its own hooks, and this request restricts"),
+        )
+        .hint("leave it out; --skip-trust is passed anyway"));
+    }
     if profile.args.is_empty() {
         return Ok(());
     }
@@ -201,7 +221,6 @@ fn allowed(request: &DispatchRequest, policy: Option<&ToolPolicy>, report: &mut 
 /// The denies: every tool that is not permitted, the ways out of a restriction, and by name what the
 /// policy denies.
 fn guard(permission: Option<Permission>, policy: Option<&ToolPolicy>, allowed: &[String]) -> String {
-    let any = |prefix: &str| allowed.iter().any(|entry| entry == "*" || entry.starts_with(prefix));
     let denied: Vec<&str> = FACTS
         .tools
         .iter()
@@ -215,18 +234,8 @@ fn guard(permission: Option<Permission>, policy: Option<&ToolPolicy>, allowed: &
         .collect();
     let mut file = String::from("# Written by teamster for one run: denies only.\n");
     rule(&mut file, &denied, None, "deny", 999);
-    let wild = |file: &mut String, tool: &str, mcp: bool| {
-        let _ = write!(file, "\n[[rule]]\ntoolName = \"{tool}\"\n");
-        if mcp {
-            file.push_str("mcpName = \"*\"\n");
-        }
-        file.push_str("decision = \"deny\"\npriority = 999\n");
-    };
-    if !any("mcp_") {
-        wild(&mut file, "*", true);
-    }
-    if !any("discovered_tool_") {
-        wild(&mut file, "discovered_tool_*", false);
+    if !allowed.iter().any(|entry| entry == "*" || entry.starts_with("mcp_")) {
+        file.push_str("\n[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 999\n");
     }
     for (_, entry) in policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule != ToolRule::Allow) {
         match tool_argument(entry) {

@@ -4,7 +4,7 @@
 //! `json` is on stderr only, between stack traces; in `stream-json` an API error is the `result` event;
 //! the exit status of an API error is the HTTP status modulo 256.
 
-use super::failures::{empty, failed, fatal, invalid_stream, message_of, no_result};
+use super::failures::{cut_short, empty, failed, fatal, invalid_stream, message_of, no_result, set_aside};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
     By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage, mend_surrogates,
@@ -33,7 +33,12 @@ struct Stream {
     uses: HashMap<String, String>,
     error: Option<String>,
     result_error: Option<Value>,
+    stopped: Option<String>,
 }
+
+/// How gemini says that it cut an answer which repeats itself; the run then ends as a success. The text
+/// form does not say it at all.
+const LOOP: &str = "Loop detected, stopping execution";
 
 /// A string that borrows where it holds no escapes.
 #[derive(Deserialize)]
@@ -126,6 +131,8 @@ impl Decode for Stream {
                 let message = read.message.map_or(Cow::Borrowed("no message"), |m| m.0);
                 if read.severity.is_none_or(|s| s.0 == "error") {
                     self.error = Some(message.to_string());
+                } else if message.contains(LOOP) {
+                    self.stopped = Some(message.to_string());
                 }
                 out.event(Event::Error { message, fatal: false });
             }
@@ -160,6 +167,10 @@ impl Decode for Stream {
 
     fn judge(self, collected: Collector, end: &RunEnd) -> Reply {
         let Collector { mut reply, ended, last_noise, .. } = collected;
+        if let Some(bad) = self.stopped.as_deref().map(cut_short).or_else(|| set_aside(end)) {
+            reply.error = Some(bad);
+            return reply;
+        }
         let fatal = self.result_error.as_ref().and_then(|e| e.get("message")?.as_str().map(str::to_owned));
         // A stream without a usable answer (0.61.0: INVALID_STREAM) is an error event, and status 0.
         if let (Some(false), None, Some(said), true) = (ended, &fatal, &self.error, end.is_fine()) {
@@ -235,6 +246,8 @@ struct Envelope {
     #[serde(default)]
     stats: Option<Stats>,
     error: Option<Value>,
+    #[serde(default)]
+    warnings: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -308,7 +321,10 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
         return Reply { session_id, error: Some(error), ..Reply::default() };
     };
     let text = envelope.response.unwrap_or_default();
+    let warned = envelope.warnings.iter().filter_map(Value::as_str).find(|warning| warning.contains(LOOP));
     let error = match &envelope.error {
+        None if warned.is_some() => warned.map(cut_short),
+        _ if set_aside(end).is_some() => set_aside(end),
         Some(error) if error.get("type").and_then(Value::as_str) == Some("INVALID_STREAM") => {
             Some(invalid_stream(&message_of(error)))
         }
@@ -332,7 +348,7 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
 fn text(stdout: String, end: &RunEnd) -> Reply {
     let text = stdout.strip_suffix('\n').unwrap_or(&stdout).to_owned();
     let error = match (end.is_fine(), text.trim().is_empty()) {
-        (true, false) => None,
+        (true, false) => set_aside(end),
         (true, true) => Some(empty()),
         (false, _) => Some(no_result(end, text.lines().next_back().unwrap_or_default())),
     };

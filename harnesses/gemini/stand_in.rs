@@ -238,9 +238,10 @@ impl Rights {
 
 impl Rule {
     fn covers(&self, tool: &str, argument: Option<&str>) -> bool {
+        // The only patterns that it knows are `*` and those of MCP tools.
         let name = self.tool_name.any(|own| match own.strip_suffix('*') {
-            Some(prefix) => tool.starts_with(prefix),
-            None => own == tool,
+            Some(prefix) if prefix.is_empty() || prefix.starts_with("mcp_") => tool.starts_with(prefix),
+            _ => own == tool,
         });
         let server = self.mcp_name.is_none() || tool.starts_with("mcp_");
         let words = match (&self.command_prefix, argument) {

@@ -28,7 +28,7 @@ pub struct Lowered {
 
 impl Serialize for Lowered {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = to.serialize_struct("Lowered", 11)?;
+        let mut map = to.serialize_struct("Lowered", 12)?;
         self.command.serialize_into(&mut map)?;
         map.serialize_field("report", &self.report)?;
         map.end()

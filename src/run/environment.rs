@@ -6,7 +6,7 @@ use crate::harness::Facts;
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Counts how deep agents dispatch agents.
 pub const DEPTH_VAR: &str = "TEAMSTER_DEPTH";
@@ -91,10 +91,12 @@ pub(super) fn environment(
         child.insert(OsString::from(&**name), value.into());
     }
     // What names the working directory must be true: some CLIs believe it over the directory itself.
-    match &command.cwd {
-        Some(cwd) => child.insert("PWD".into(), cwd.into()),
-        None => std::env::current_dir().ok().and_then(|cwd| child.insert("PWD".into(), cwd.into())),
-    };
+    let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    if let Some(files) = &command.env_files {
+        let homes = [home, plain_home(&child)].into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
+        super::env_files::take_away(files, &cwd, &homes, &mut child)?;
+    }
+    child.insert("PWD".into(), cwd.into());
     child.remove(&OsString::from("OLDPWD"));
     child.insert(DEPTH_VAR.into(), depth.to_string().into());
     child.insert(MARKER_VAR.into(), run_id.into());
@@ -109,9 +111,14 @@ pub(super) fn arguments(command: &Command, facts: &Facts, env: &Vars, places: &P
 }
 
 /// The home that the CLI uses: the first of its own variables that is set, else HOME.
-fn home(facts: &Facts, env: &Vars) -> Option<String> {
-    let names = facts.home_env.iter().map(String::as_str).chain(["HOME", "USERPROFILE"]);
-    names.filter_map(|name| env.get(&OsString::from(name))).find(|v| !v.is_empty()).map(|v| v.to_string_lossy().into_owned())
+pub(super) fn home(facts: &Facts, env: &Vars) -> Option<String> {
+    let own = facts.home_env.iter().filter_map(|name| env.get(&OsString::from(name)));
+    own.filter(|v| !v.is_empty()).map(|v| v.to_string_lossy().into_owned()).next().or_else(|| plain_home(env))
+}
+
+fn plain_home(env: &Vars) -> Option<String> {
+    let names = ["HOME", "USERPROFILE"].into_iter().filter_map(|name| env.get(&OsString::from(name)));
+    names.filter(|v| !v.is_empty()).map(|v| v.to_string_lossy().into_owned()).next()
 }
 
 fn fill<'v>(

@@ -76,7 +76,7 @@ impl Runner for LocalRunner {
             None => std::env::vars_os().collect(),
         };
         environment::depth(&vars)?;
-        preflight::check(command)?;
+        preflight::check(command, environment::home(facts, &vars).as_deref())?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();

@@ -8,6 +8,7 @@
 //!   environment or as a noted descendant. The sweep also follows a normal end.
 
 mod cancel;
+mod env_files;
 mod environment;
 mod folder;
 mod follow;

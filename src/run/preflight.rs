@@ -1,6 +1,6 @@
 //! What has to hold on this machine before a spawn: the working directory, and a command's checks.
 
-use crate::command::{Check, Command};
+use crate::command::{Check, Command, Piece};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ const SEARCHED: usize = 200_000;
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// Makes sure of everything that a command asks for. Nothing is changed.
-pub(super) fn check(command: &Command) -> Result<()> {
+pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
     if let Some(cwd) = &command.cwd {
         working_directory(cwd)?;
     }
@@ -25,6 +25,13 @@ pub(super) fn check(command: &Command) -> Result<()> {
     for check in &command.checks {
         match check {
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
+            Check::NoTextIn { path, text, why } => {
+                let fill = |piece: &Piece| match piece {
+                    Piece::Home => Ok(home.unwrap_or_default().to_owned()),
+                    _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
+                };
+                no_text_in(Path::new(&*path.filled(fill)?), text, why)?;
+            }
             Check::NoSuchFile { field, path } => tokens.push((field.as_ref(), path.as_str())),
         }
     }
@@ -74,6 +81,17 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
             format!("{} is on this machine: {why}", entry.path().display()),
         )
         .hint("the restriction cannot be held here; leave it out, or have the administrator carry it in that folder")),
+    }
+}
+
+fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
+    match std::fs::read(path) {
+        Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => Err(Failure::new(
+            Kind::Unenforceable,
+            format!("`{text}` is set in {}: {why}", path.display()),
+        )
+        .hint("the restriction cannot be held with it; take it out, or leave the restriction out")),
+        _ => Ok(()),
     }
 }
 

@@ -170,6 +170,8 @@ pub(super) fn tool(facts: &Facts, needs: Permission) -> Option<&str> {
     facts.tools.iter().find(|(_, tool)| tool.needs == needs && !tool.escalates).map(|(name, _)| name.as_str())
 }
 
+/// The request of a case; none where the harness has no such tool, or a name that breaks the JSON, which
+/// is a finding on its facts.
 fn request(facts: &Facts, text: &str) -> Option<DispatchRequest> {
     let mut text = text.to_owned();
     for (place, needs) in
@@ -179,8 +181,5 @@ fn request(facts: &Facts, text: &str) -> Option<DispatchRequest> {
             text = text.replace(place, tool(facts, needs)?);
         }
     }
-    match DispatchRequest::from_json(&text) {
-        Ok((request, _)) => Some(request),
-        Err(bad) => unreachable!("{bad}: {text}"),
-    }
+    DispatchRequest::from_json(&text).ok().map(|(request, _)| request)
 }

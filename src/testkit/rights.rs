@@ -90,8 +90,8 @@ fn held(
         if may_run && (escalates || !wanted) {
             note(found, RULE, case, format!("`{probe}` may run"));
         }
-        let listed =
-            tools.as_ref().is_none_or(|policy| policy.allows(&probe)) || needs == Permission::ReadOnly;
+        // What only reads may run unlisted, and need not.
+        let listed = tools.as_ref().is_none_or(|policy| policy.allows(&probe));
         if !may_run && wanted && listed && known.is_some() && !escalates && !says_dropped(lowered) {
             note(found, GRANTED, case, format!("`{probe}` may not run, and no row says so"));
         }

@@ -75,6 +75,9 @@ fn shown(lowered: &Result<Lowered>, bare: &Command) -> String {
     if let Some(cwd) = &command.cwd {
         row("cwd", &cwd.display().to_string());
     }
+    if let Some(files) = &command.env_files {
+        row("env_files", &serde_json::to_string(files).unwrap());
+    }
     row("output", &format!("{:?}", command.output).to_lowercase());
     for check in &command.checks {
         row("check", &check_shown(check));
@@ -134,7 +137,17 @@ fn lowered_goes_out_in_the_shape_that_programs_read() {
     assert_eq!(
         keys,
         [
-            "add_dirs", "args", "checks", "cwd", "env", "files", "harness", "output", "program", "report",
+            "add_dirs",
+            "args",
+            "checks",
+            "cwd",
+            "env",
+            "env_files",
+            "files",
+            "harness",
+            "output",
+            "program",
+            "report",
             "stdin"
         ]
     );

@@ -88,7 +88,7 @@ fn strict_turns_a_drop_into_an_error_that_names_the_field() {
 
 #[test]
 fn each_failure_has_the_exit_status_of_the_table() {
-    let rehearse = |script: &str| run(&["run", "gemini", "hi", "--rehearse", script].map(|a| a.to_owned()).join("\u{0}").replace("--rehearse\u{0}", "--rehearse=").split('\u{0}').collect::<Vec<_>>());
+    let rehearse = |script: &str| run(&["run", "gemini", "hi", "--rehearse", script].map(ToOwned::to_owned).join("\u{0}").replace("--rehearse\u{0}", "--rehearse=").split('\u{0}').collect::<Vec<_>>());
     for (script, status) in [("[{\"status\":401}]", 41), ("[{\"status\":429}]", 75), ("[{\"status\":500}]", 1), ("[{\"empty\":true}]", 1), ("[{\"text\":\"fine\"}]", 0)] {
         let (got, out, err) = rehearse(script);
         assert_eq!(got, status, "{script}: {err}");

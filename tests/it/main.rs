@@ -1,5 +1,7 @@
 //! The one integration binary of teamster; each module tests one thing, named after it.
 
+#![expect(clippy::expect_used, reason = "a test may stop")]
+
 #[cfg(feature = "testkit")]
 mod argv;
 #[cfg(feature = "testkit")]
@@ -17,6 +19,8 @@ mod retry;
 mod schemas;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod conformance;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;

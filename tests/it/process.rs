@@ -388,3 +388,50 @@ fn a_restriction_that_system_policies_would_set_aside_is_refused() {
     std::fs::write(system.path().join("company.toml"), "").expect("a file");
     assert_eq!(run(&lowered).expect_err("is refused").kind, Kind::Unenforceable);
 }
+
+#[test]
+fn a_restricting_request_takes_away_what_env_files_of_the_workspace_would_set() {
+    let fake = Fake::new(r#"env > "$DIR/env"; init; say ok; result"#);
+    let home = tempfile::tempdir().expect("a home");
+    let work = home.path().join("repo/deep");
+    std::fs::create_dir_all(work.join(".gemini")).expect("folders");
+    let write = |path: &str, text: &str| std::fs::write(home.path().join(path), text).expect("written");
+    write(".env", "MINE=1\n");
+    write("repo/.env", "\u{feff}export EVIL_ABOVE = 1\r\nPATH=/evil\n");
+    write("repo/deep/.gemini/.env", "LD_PRELOAD\n = './evil.so' # x\nA=1 B: 2\u{2028}HIDDEN=3\nGEMINI_API_KEY=theirs\n");
+    let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    env.push(("HOME".into(), home.path().into()));
+    let run = |permission: Option<Permission>| {
+        let runner = LocalRunner { env: Some(env.clone()), ..fake.runner() };
+        let request = DispatchRequest { cwd: Some(work.clone()), permission, ..hi() };
+        let outcome = fake.dispatch_with(request, Profile::default(), runner);
+        assert!(outcome.ok, "{outcome:?}");
+        fake.read("env")
+    };
+    let held = run(Some(Permission::ReadOnly));
+    let value = |env: &str, name: &str| env.lines().find_map(|l| l.strip_prefix(&format!("{name}="))).map(str::to_owned);
+    for name in ["EVIL_ABOVE", "LD_PRELOAD", "A", "B", "HIDDEN"] {
+        assert_eq!(value(&held, name).as_deref(), Some(""), "{name}");
+    }
+    for name in ["MINE", "GEMINI_API_KEY"] {
+        assert_eq!(value(&held, name), std::env::var(name).ok(), "{name}: the user's own, and what may come from there");
+    }
+    assert_eq!(value(&held, "PATH"), std::env::var("PATH").ok());
+    assert_eq!(value(&run(None), "EVIL_ABOVE"), None, "a request that restricts nothing changes nothing");
+}
+
+#[test]
+fn a_restriction_that_the_users_settings_would_undo_is_refused() {
+    let fake = Fake::new("init; say ok; result");
+    let home = tempfile::tempdir().expect("a home");
+    std::fs::create_dir(home.path().join(".gemini")).expect("a folder");
+    let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    env.push(("HOME".into(), home.path().into()));
+    let request = DispatchRequest { permission: Some(Permission::ReadOnly), ..hi() };
+    let run = || fake.dispatch_with(request.clone(), Profile::default(), LocalRunner { env: Some(env.clone()), ..fake.runner() });
+    assert!(run().ok);
+    let settings = r#"{"tools": {"discoveryCommand": "./tools.sh"}}"#;
+    std::fs::write(home.path().join(".gemini/settings.json"), settings).expect("written");
+    let outcome = run();
+    assert_eq!((kind(&outcome), outcome.attempts.len()), (Some(Kind::Unenforceable), 0));
+}

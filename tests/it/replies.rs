@@ -80,7 +80,7 @@ fn b35_what_a_number_or_key_would_lose_makes_no_value() {
         };
         match objects(&text) {
             Found::One(value) if exact.contains(&text.as_str()) => {
-                assert_eq!(value.to_string(), text.replace(' ', ""))
+                assert_eq!(value.to_string(), text.replace(' ', ""));
             }
             Found::Nothing(why) if !exact.contains(&text.as_str()) => assert!(!why.is_empty()),
             other => panic!("{:?}: {other:?}", &text[..text.len().min(60)]),

@@ -29,7 +29,7 @@ fn denied(spared: &[&str]) -> String {
 }
 
 const HEAD: &str = "# Written by teamster for one run: denies only.\n\n";
-const FOREIGN: &str = "\n[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 999\n\n[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 999\n";
+const FOREIGN: &str = "\n[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 999\n";
 
 #[test]
 fn flat_tools_become_repeated_flags_and_the_rest_is_denied() {

@@ -22,11 +22,12 @@ fn a_session_is_named_by_its_id_alone() {
         assert_eq!(refused(&session(Session::Resume(bad.into()))).0, Kind::InvalidRequest, "{bad:?}");
     }
     for index in ["latest", "0", "12"] {
-        let (kind, message) = refused(&session(Session::Resume(index.into())));
-        assert_eq!(
-            (kind, message),
-            (Kind::InvalidRequest, format!("session.resume: `{index}` is an index, not an id"))
-        );
+        for (field, named) in
+            [("id", Session::New(Some(index.into()))), ("resume", Session::Resume(index.into()))]
+        {
+            let message = format!("session.{field}: `{index}` is an index, not an id");
+            assert_eq!(refused(&session(named)), (Kind::InvalidRequest, message));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shell scripts that play a CLI badly, in the ways that real ones were seen to.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use teamster::dispatch::{DispatchOptions, until_valid};
 use teamster::run::LocalRunner;
@@ -73,10 +73,4 @@ pub(crate) fn timed<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     let began = Instant::now();
     let done = what();
     (began.elapsed(), done)
-}
-
-/// Folders of runs in `tmp`.
-pub(crate) fn run_folders(tmp: &Path) -> usize {
-    let entries = std::fs::read_dir(tmp).into_iter().flatten().flatten();
-    entries.filter(|e| e.file_name().to_string_lossy().starts_with("teamster-")).count()
 }

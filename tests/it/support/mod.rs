@@ -2,3 +2,7 @@
 
 #[cfg(feature = "run")]
 pub(crate) mod fake;
+#[cfg(feature = "cli")]
+pub(crate) mod gemini_home;
+#[cfg(feature = "cli")]
+pub(crate) mod model_server;
