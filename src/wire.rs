@@ -81,7 +81,7 @@ enum EventLine {
     Text { text: String, #[serde(default)] delta: bool },
     Thinking { text: String },
     ToolUse { id: Option<String>, name: String, input: Option<serde_json::Value> },
-    ToolResult { id: Option<String>, ok: bool, output: Option<String> },
+    ToolResult { id: Option<String>, ok: bool, output: Option<serde_json::Value> },
     Denied(Denied),
     Retry { by: ByLine, attempt: Option<u32>, message: String },
     Usage(crate::reply::Usage),

@@ -68,7 +68,7 @@ struct Line<'a> {
     #[serde(borrow, default)]
     status: Option<Str<'a>>,
     #[serde(borrow, default)]
-    output: Option<Str<'a>>,
+    output: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -124,8 +124,9 @@ impl Decode for Stream {
                     out.event(Event::Denied { tool, reason: reason.into() });
                 }
                 let ok = read.status.is_some_and(|s| s.0 == "success");
-                let text = read.output.map(|o| o.0).or_else(|| error.map(|e| Cow::Owned(e.message)));
-                out.event(Event::ToolResult { id: read.tool_id.map(|i| i.0), ok, output: text });
+                let said = || Some(Cow::Owned(serde_json::value::to_raw_value(&error.as_ref()?.message).ok()?));
+                let output = read.output.map(Cow::Borrowed).or_else(said);
+                out.event(Event::ToolResult { id: read.tool_id.map(|i| i.0), ok, output });
             }
             "error" => {
                 let message = read.message.map_or(Cow::Borrowed("no message"), |m| m.0);

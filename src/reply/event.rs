@@ -50,9 +50,10 @@ pub enum Event<'a> {
         id: Option<Cow<'a, str>>,
         /// Whether the tool itself worked, as the CLI says.
         ok: bool,
-        /// What it gave.
+        /// What it gave, as the CLI wrote it: mostly a JSON string. It is not decoded here, since it is
+        /// the largest part of most runs; [`Event::output`] does it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        output: Option<Cow<'a, str>>,
+        output: Option<Cow<'a, RawValue>>,
     },
     /// A tool was refused.
     Denied {
@@ -102,6 +103,12 @@ pub enum By {
 }
 
 impl Event<'_> {
+    /// The text that a tool gave: the string, where it is one, else its JSON.
+    pub fn output(&self) -> Option<Cow<'_, str>> {
+        let Event::ToolResult { output: Some(raw), .. } = self else { return None };
+        Some(serde_json::from_str::<String>(raw.get()).map_or(Cow::Borrowed(raw.get()), Cow::Owned))
+    }
+
     /// The same event, owning its texts.
     pub fn into_owned(self) -> Event<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {
@@ -117,7 +124,8 @@ impl Event<'_> {
                 input: input.map(|raw| Cow::Owned(raw.into_owned())),
             },
             Event::ToolResult { id, ok, output } => {
-                Event::ToolResult { id: id.map(own), ok, output: output.map(own) }
+                let output = output.map(|raw| Cow::Owned(raw.into_owned()));
+                Event::ToolResult { id: id.map(own), ok, output }
             }
             Event::Denied { tool, reason } => Event::Denied { tool: own(tool), reason: own(reason) },
             Event::Retry { by, attempt, message } => Event::Retry { by, attempt, message: own(message) },

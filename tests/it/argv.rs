@@ -1,7 +1,5 @@
 //! What each request is lowered to: snapshots over every harness × request, and what has to hold in words.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use std::fmt::Write;
 use std::path::Path;
 use teamster::command::{Check, Command, Text};

@@ -1,6 +1,7 @@
 //! The one integration binary of teamster; each module tests one thing, named after it.
 
-#![expect(clippy::expect_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![cfg_attr(feature = "validate", expect(clippy::expect_used, reason = "a test may stop"))]
 
 #[cfg(feature = "testkit")]
 mod argv;

@@ -1,7 +1,5 @@
 //! The laws, over requests, texts and outputs that nobody thought of.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use proptest::prelude::*;
 use serde_json::Value;
 use teamster::harness::AgentBuilder;

@@ -1,7 +1,5 @@
 //! The one value of a reply: found in prose, or not at all, and in time linear in the text.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

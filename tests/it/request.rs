@@ -1,7 +1,5 @@
 //! The dispatch request and the profile: in and out of JSON, and what is refused by name.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! Every built-in harness conforms, and the suite finds each kind of fault.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use teamster::command::Text;

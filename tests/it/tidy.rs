@@ -1,7 +1,5 @@
 //! The house rules that no compiler knows: who imports whom, no vendor in `src`, heads and sizes.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use std::path::{Path, PathBuf};
 
 /// Modules from the ground up: each may use those of its own rank and below.

@@ -1,7 +1,5 @@
 //! Recorded runs of the real CLIs, read: `harnesses/<id>/transcripts/<case>_<output>.{stdout,stderr,exit}`.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 use std::fmt::Write;
 use std::path::Path;
 use teamster::testkit::Transcript;

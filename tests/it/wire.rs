@@ -34,6 +34,7 @@ fn fits(schema: &Schema, value: &Value) {
 #[test]
 fn every_event_fits_the_event_schema() {
     let raw = RawValue::from_string("{\"path\":\"a\"}".into()).expect("JSON");
+    let text = RawValue::from_string("\"out\"".into()).expect("JSON");
     let usage = Usage { input_tokens: Some(1), cost_usd: Some(0.5), ..Usage::default() };
     let events = [
         Event::Session { id: "s".into(), model: Some("m".into()) },
@@ -42,7 +43,7 @@ fn every_event_fits_the_event_schema() {
         Event::Text { text: "t".into(), delta: false },
         Event::Thinking { text: "t".into() },
         Event::ToolUse { id: Some("1".into()), name: "n".into(), input: Some(std::borrow::Cow::Owned(raw)) },
-        Event::ToolResult { id: None, ok: false, output: Some("o".into()) },
+        Event::ToolResult { id: None, ok: false, output: Some(std::borrow::Cow::Owned(text)) },
         Event::Denied { tool: "t".into(), reason: "r".into() },
         Event::Retry { by: By::Teamster, attempt: Some(2), message: "m".into() },
         Event::Retry { by: By::Harness, attempt: None, message: "m".into() },

@@ -1,7 +1,5 @@
 //! Gemini CLI: what its builder has to do, in words, over and above the snapshots.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests")]
-
 mod payload;
 mod policy;
 mod profile;
