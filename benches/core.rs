@@ -19,14 +19,18 @@ fn lowering(c: &mut Criterion) {
     let full = DispatchRequest {
         system_prompt: Some("You review code.".into()),
         model: Some("gemini-2.5-pro".into()),
-        tools: Some(ToolPolicy::from_text("read_file, glob, run_shell_command(git status)").expect("a policy")),
+        tools: Some(
+            ToolPolicy::from_text("read_file, glob, run_shell_command(git status)").expect("a policy"),
+        ),
         schema: Some(ReplySchema::from_value(&findings_schema()).expect("a schema")),
         ..plain.clone()
     };
     let mut group = c.benchmark_group("lowering");
     group.throughput(Throughput::Elements(1));
     group.bench_function("plain", |b| b.iter(|| lower(gemini, black_box(&plain), &profile)));
-    group.bench_function("system, model, tools, schema", |b| b.iter(|| lower(gemini, black_box(&full), &profile)));
+    group.bench_function("system, model, tools, schema", |b| {
+        b.iter(|| lower(gemini, black_box(&full), &profile))
+    });
     group.finish();
 }
 
@@ -38,18 +42,34 @@ fn stream() -> Vec<u8> {
         out.push(b'\n');
         out.len()
     };
-    line(json!({"type": "init", "timestamp": "2026-11-30T20:11:19.398Z", "session_id": "s-1", "model": "m-1"}));
-    line(json!({"type": "message", "timestamp": "2026-11-30T20:11:19.398Z", "role": "user", "content": "go"}));
+    line(
+        json!({"type": "init", "timestamp": "2026-11-30T20:11:19.398Z", "session_id": "s-1", "model": "m-1"}),
+    );
+    line(
+        json!({"type": "message", "timestamp": "2026-11-30T20:11:19.398Z", "role": "user", "content": "go"}),
+    );
     let output = "fn main() {\n    println!(\"hello\");\n}\n".repeat(110);
     let mut at = 0;
-    while line(json!({"type": "tool_use", "timestamp": "2026-11-30T20:11:19.398Z", "tool_name": "read_file", "tool_id": format!("read_file__{at}"), "parameters": {"file_path": "src/main.rs"}})) < 44 << 20 {
-        line(json!({"type": "tool_result", "timestamp": "2026-11-30T20:11:19.398Z", "tool_id": format!("read_file__{at}"), "status": "success", "output": output}));
+    while line(
+        json!({"type": "tool_use", "timestamp": "2026-11-30T20:11:19.398Z", "tool_name": "read_file", "tool_id": format!("read_file__{at}"), "parameters": {"file_path": "src/main.rs"}}),
+    ) < 44 << 20
+    {
+        line(
+            json!({"type": "tool_result", "timestamp": "2026-11-30T20:11:19.398Z", "tool_id": format!("read_file__{at}"), "status": "success", "output": output}),
+        );
         at += 1;
     }
-    line(json!({"type": "tool_result", "timestamp": "2026-11-30T20:11:19.398Z", "tool_id": format!("read_file__{at}"), "status": "success", "output": output}));
+    line(
+        json!({"type": "tool_result", "timestamp": "2026-11-30T20:11:19.398Z", "tool_id": format!("read_file__{at}"), "status": "success", "output": output}),
+    );
     let piece = "The quick brown fox jumps over the lazy dog and goes on to write a long answer. ".repeat(2);
-    while line(json!({"type": "message", "timestamp": "2026-11-30T20:11:19.398Z", "role": "assistant", "content": piece, "delta": true})) < 50 << 20 {}
-    line(json!({"type": "result", "timestamp": "2026-11-30T20:11:19.398Z", "status": "success", "stats": {"total_tokens": 3, "input_tokens": 2, "output_tokens": 1, "cached": 0}}));
+    while line(
+        json!({"type": "message", "timestamp": "2026-11-30T20:11:19.398Z", "role": "assistant", "content": piece, "delta": true}),
+    ) < 50 << 20
+    {}
+    line(
+        json!({"type": "result", "timestamp": "2026-11-30T20:11:19.398Z", "status": "success", "stats": {"total_tokens": 3, "input_tokens": 2, "output_tokens": 1, "cached": 0}}),
+    );
     out
 }
 
@@ -71,7 +91,9 @@ fn reading(c: &mut Criterion) {
     let mut group = c.benchmark_group("reading 50 MB of stream-json");
     group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
     group.bench_function("into a reply, 256 KiB at a time", |b| b.iter(|| read(256 << 10)));
-    group.bench_function("only finding the line ends", |b| b.iter(|| memchr::memchr_iter(b'\n', black_box(&bytes)).count()));
+    group.bench_function("only finding the line ends", |b| {
+        b.iter(|| memchr::memchr_iter(b'\n', black_box(&bytes)).count())
+    });
     group.bench_function("serde_json::Value of each line", |b| {
         b.iter(|| {
             let lines = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty());
@@ -82,7 +104,8 @@ fn reading(c: &mut Criterion) {
 }
 
 fn finding(c: &mut Criterion) {
-    let schema = Schema::compile(&ReplySchema::from_value(&findings_schema()).expect("a schema")).expect("compiles");
+    let schema =
+        Schema::compile(&ReplySchema::from_value(&findings_schema()).expect("a schema")).expect("compiles");
     let check = |value: &Value| if schema.accepts(value) { Ok(()) } else { Err(String::new()) };
     let fenced = format!("Here is what I found.\n\n```json\n{}\n```\nThat is all.", findings());
     let mut group = c.benchmark_group("finding JSON");
@@ -107,7 +130,9 @@ fn validating(c: &mut Criterion) {
     let mut group = c.benchmark_group("validating 20 findings");
     group.throughput(Throughput::Elements(1));
     group.bench_function("accepts", |b| b.iter(|| schema.accepts(black_box(&value))));
-    group.bench_function("compile", |b| b.iter_batched(|| source.clone(), |s| Schema::compile(&s), BatchSize::SmallInput));
+    group.bench_function("compile", |b| {
+        b.iter_batched(|| source.clone(), |s| Schema::compile(&s), BatchSize::SmallInput)
+    });
     group.finish();
 }
 

@@ -56,16 +56,31 @@ fn overhead(rounds: usize) {
     let (mut bare, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         bare.push(timed(|| {
-            let status = Command::new(&bin).args(["-p", "hi"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            let status = Command::new(&bin)
+                .args(["-p", "hi"])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
             assert!(status.expect("runs").success());
         }));
         ours.push(timed(|| {
-            let outcome = runtime.block_on(until_valid(gemini, request.clone(), &profile, &mut runner, DispatchOptions::default()));
+            let outcome = runtime.block_on(until_valid(
+                gemini,
+                request.clone(),
+                &profile,
+                &mut runner,
+                DispatchOptions::default(),
+            ));
             assert!(outcome.ok, "{outcome:?}");
         }));
     }
     let (bare, ours) = (median(bare), median(ours));
-    println!("run overhead          bare spawn {bare:.3} ms   dispatch {ours:.3} ms   over it {:.3} ms   ratio {:.2}", ours - bare, ours / bare);
+    println!(
+        "run overhead          bare spawn {bare:.3} ms   dispatch {ours:.3} ms   over it {:.3} ms   ratio {:.2}",
+        ours - bare,
+        ours / bare
+    );
 }
 
 /// `teamster argv` against a shell that does nothing.
@@ -83,7 +98,10 @@ fn start(rounds: usize) {
         }));
     }
     let (argv, shell) = (median(argv), median(shell));
-    println!("start                 teamster argv {argv:.3} ms   sh -c : {shell:.3} ms   ratio {:.2}", argv / shell);
+    println!(
+        "start                 teamster argv {argv:.3} ms   sh -c : {shell:.3} ms   ratio {:.2}",
+        argv / shell
+    );
 }
 
 /// Resident memory while a stream is read, over that before.

@@ -1,6 +1,7 @@
 //! A harness outside teamster's own list, as another crate would write it: registered, lowered, checked.
 
 use teamster::command::Command;
+use teamster::dispatch::dispatch;
 use teamster::harness::{AgentBuilder, Facts};
 use teamster::lowering::{Carried, Field, Lowered, Report, payload};
 use teamster::reply::{Reader, Reply, RunEnd, TextReader};
@@ -39,14 +40,20 @@ impl AgentBuilder for Parrot {
     }
 }
 
-fn main() -> Result<()> {
+pub fn main() -> Result<()> {
     let facts = r#"{"id": "parrot", "bins": ["parrot"], "capabilities": {"system_prompt": "prompt", "schema": "prompt"}}"#;
     let mut registry = HarnessRegistry::builtin();
     registry.register(std::sync::Arc::new(Parrot(Facts::from_json(facts)?)))?;
     let parrot = registry.get("parrot")?;
     testkit::assert_conforms(parrot);
     let lowered = lower(parrot, &DispatchRequest::new("Say hi"), &Profile::default())?;
-    // Running it against a shell fake comes here.
     assert_eq!(lowered.command.stdin.as_deref(), Some("Say hi"));
+    // A shell plays the parrot.
+    let args = vec!["-c".to_owned(), "sed 's/^/You said: /'".to_owned()];
+    let profile = Profile { bin: Some("sh".to_owned()), args, ..Profile::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Failure::new(Kind::HarnessConfig, e.to_string()))?;
+    let outcome = runtime.block_on(dispatch(parrot, DispatchRequest::new("Say hi"), &profile));
+    assert_eq!(outcome.text.as_deref(), Some("You said: Say hi"));
     Ok(())
 }

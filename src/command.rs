@@ -146,10 +146,7 @@ impl Text {
     }
 
     /// The text with its places filled by `fill`.
-    pub fn filled<E>(
-        &self,
-        mut fill: impl FnMut(&Piece) -> Result<String, E>,
-    ) -> Result<Cow<'_, str>, E> {
+    pub fn filled<E>(&self, mut fill: impl FnMut(&Piece) -> Result<String, E>) -> Result<Cow<'_, str>, E> {
         match self {
             Text::Plain(text) => Ok(Cow::Borrowed(text)),
             Text::Pieces(pieces) => {

@@ -120,7 +120,8 @@ impl Outcome {
     /// The same outcome with a text of at most `max` bytes; `truncated` says whether it was longer.
     #[must_use]
     pub fn shortened(mut self, max: usize) -> Outcome {
-        if let Some(text) = self.text.as_mut().filter(|text| text.len() > max) {
+        let texts = self.text.iter_mut().chain(self.attempts.iter_mut().filter_map(|a| a.text.as_mut()));
+        for text in texts.filter(|text| text.len() > max) {
             text.truncate(text.floor_char_boundary(max));
             self.truncated = true;
         }

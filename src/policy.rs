@@ -25,7 +25,8 @@ impl Permission {
 
     /// The permission of this name, and a notice where the name means something else here.
     pub fn from_name(name: &str) -> Result<(Permission, Option<&'static str>)> {
-        const DEFAULT: &str = "permission `default` asks a person, and there is none in a headless run: taken as `edit`";
+        const DEFAULT: &str =
+            "permission `default` asks a person, and there is none in a headless run: taken as `edit`";
         Ok(match name {
             "read-only" | "read_only" | "readonly" | "plan" => (Permission::ReadOnly, None),
             "edit" | "acceptEdits" | "accept-edits" | "auto_edit" | "auto-edit" => (Permission::Edit, None),
@@ -142,7 +143,12 @@ impl ToolPolicy {
 ///
 /// `needs` is the least permission that covers what the tool does. A tool that only reads needs no
 /// entry in a policy, but one that is refused by name stays refused.
-pub fn permits(permission: Option<Permission>, tools: Option<&ToolPolicy>, name: &str, needs: Permission) -> bool {
+pub fn permits(
+    permission: Option<Permission>,
+    tools: Option<&ToolPolicy>,
+    name: &str,
+    needs: Permission,
+) -> bool {
     if permission.is_some_and(|ceiling| needs > ceiling) {
         return false;
     }
@@ -182,7 +188,9 @@ fn covers(rule: &str, tool: &str) -> bool {
         && match (prefix, argument) {
             (None, _) => true,
             (Some(_), None) => false,
-            (Some(p), Some(a)) => a.strip_prefix(p).is_some_and(|r| r.is_empty() || r.starts_with([' ', '\t'])),
+            (Some(p), Some(a)) => {
+                a.strip_prefix(p).is_some_and(|r| r.is_empty() || r.starts_with([' ', '\t']))
+            }
         }
 }
 
@@ -191,8 +199,11 @@ fn covers(rule: &str, tool: &str) -> bool {
 pub fn split_tools(text: &str) -> Result<Vec<String>> {
     let (mut entries, mut open, mut quote, mut start) = (Vec::new(), Vec::new(), None, 0);
     let unbalanced = |what: char, at: usize| {
-        Failure::invalid("tools", format!("unbalanced `{what}` at byte {at} of `{}`", crate::error::cut(text, 80)))
-            .hint("close it, or give the tools as a JSON list")
+        Failure::invalid(
+            "tools",
+            format!("unbalanced `{what}` at byte {at} of `{}`", crate::error::cut(text, 80)),
+        )
+        .hint("close it, or give the tools as a JSON list")
     };
     for (at, c) in text.char_indices() {
         match (quote, c) {
@@ -313,7 +324,9 @@ impl<'de> de::Visitor<'de> for PolicyVisitor {
             }
         }
         if lists && tools {
-            return Err(de::Error::custom("tools: use {allow, deny, ask} or {tool: rule}, not both in one object"));
+            return Err(de::Error::custom(
+                "tools: use {allow, deny, ask} or {tool: rule}, not both in one object",
+            ));
         }
         Ok(ToolPolicy::Structured(rules))
     }

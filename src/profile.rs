@@ -142,10 +142,16 @@ impl Profile {
     }
 
     /// The permission that holds for a request under this profile: the smaller of the two.
-    pub fn ceiling(&self, asked: Option<Permission>) -> Option<Permission> {
+    ///
+    /// A profile never grants: a request that asks for none gets none from it. Where the profile stays
+    /// under `full`, such a request is held to reading, or, with a tool policy, to what the policy and
+    /// the profile both let.
+    pub fn ceiling(&self, asked: Option<Permission>, has_policy: bool) -> Option<Permission> {
         match (self.permission, asked) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+            (Some(own), Some(asked)) => Some(own.min(asked)),
+            (Some(Permission::Full) | None, asked) => asked,
+            (Some(own), None) if has_policy => Some(own),
+            (Some(_), None) => Some(Permission::ReadOnly),
         }
     }
 }

@@ -75,19 +75,51 @@ by_hand!(ToolPolicy, "ToolPolicy", |_g| {
 /// One line of `--stream`.
 #[derive(JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(dead_code, clippy::large_enum_variant, reason = "a mirror of Event for its schema; a test holds the two together")]
+#[expect(
+    dead_code,
+    clippy::large_enum_variant,
+    reason = "a mirror of Event for its schema; a test holds the two together"
+)]
 enum EventLine {
-    Session { id: String, model: Option<String> },
-    Text { text: String, #[serde(default)] delta: bool },
-    Thinking { text: String },
-    ToolUse { id: Option<String>, name: String, input: Option<serde_json::Value> },
-    ToolResult { id: Option<String>, ok: bool, output: Option<serde_json::Value> },
+    Session {
+        id: String,
+        model: Option<String>,
+    },
+    Text {
+        text: String,
+        #[serde(default)]
+        delta: bool,
+    },
+    Thinking {
+        text: String,
+    },
+    ToolUse {
+        id: Option<String>,
+        name: String,
+        input: Option<serde_json::Value>,
+    },
+    ToolResult {
+        id: Option<String>,
+        ok: bool,
+        output: Option<serde_json::Value>,
+    },
     Denied(Denied),
-    Retry { by: ByLine, attempt: Option<u32>, message: String },
+    Retry {
+        by: ByLine,
+        attempt: Option<u32>,
+        message: String,
+    },
     Usage(crate::reply::Usage),
-    Error { message: String, fatal: bool },
-    End { ok: bool },
-    Outcome { outcome: Outcome },
+    Error {
+        message: String,
+        fatal: bool,
+    },
+    End {
+        ok: bool,
+    },
+    Outcome {
+        outcome: Outcome,
+    },
 }
 
 #[derive(JsonSchema)]

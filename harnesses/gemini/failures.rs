@@ -26,7 +26,9 @@ pub(super) fn cut_short(said: &str) -> Failure {
 /// With system policies gemini ignores ours and says so, and then nothing held the agent.
 pub(super) fn set_aside(end: &RunEnd) -> Option<Failure> {
     let said = end.stderr.contains("Ignoring --admin-policy because system policies");
-    said.then(|| Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies"))
+    said.then(|| {
+        Failure::new(Kind::Unenforceable, "gemini set teamster's guard policy aside for system policies")
+    })
 }
 
 /// A failure that gemini reported in words of its own. Structure first: the Google error that many
@@ -34,7 +36,8 @@ pub(super) fn set_aside(end: &RunEnd) -> Option<Failure> {
 pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
     let google = Documents::new(said).find_map(|d| serde_json::from_str::<Google>(d).ok());
     let message = google.as_ref().map_or(said, |g| &g.error.message);
-    let quota = said.contains("exhausted your daily quota") || said.contains("QuotaFailure") && said.contains("PerDay");
+    let quota = said.contains("exhausted your daily quota")
+        || said.contains("QuotaFailure") && said.contains("PerDay");
     let kind = match &google {
         _ if quota => Some(Kind::Quota),
         Some(g) if g.error.is_key() => Some(Kind::Auth),
@@ -43,13 +46,18 @@ pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
         None if said.starts_with("RetryableQuotaError") => Some(Kind::RateLimit),
         None if said.starts_with("TerminalQuotaError") => Some(Kind::Quota),
         None if said.contains("Invalid auth method") => Some(Kind::Auth),
-        None if said.contains("reached max session turns") || said.contains("max session turns") => Some(Kind::MaxTurns),
-        None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => Some(Kind::RateLimit),
+        None if said.contains("reached max session turns") || said.contains("max session turns") => {
+            Some(Kind::MaxTurns)
+        }
+        None if said.contains("exhausted your capacity") || said.contains("RESOURCE_EXHAUSTED") => {
+            Some(Kind::RateLimit)
+        }
         None => None,
     };
     let by_status = FACTS.kind_of(end);
     let kind = kind.filter(|k| *k != Kind::HarnessError).or(by_status).unwrap_or(Kind::HarnessError);
-    let what = if kind == Kind::Auth { "gemini is not signed in" } else { "gemini" };
+    let what =
+        if kind == Kind::Auth { "gemini is not signed in, or its key is not accepted" } else { "gemini" };
     with_hint(Failure::new(kind, format!("{what}: {}", cut(message.trim(), 600))))
 }
 
@@ -85,7 +93,9 @@ pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     // The session is not there: for this cwd, or at all.
     let says = |words: &str| stderr.lines().any(|line| line.contains(words));
     let kind = FACTS.kind_of(end);
-    if kind == Some(Kind::InvalidRequest) && (says("Invalid session identifier") || says("No previous sessions")) {
+    if kind == Some(Kind::InvalidRequest)
+        && (says("Invalid session identifier") || says("No previous sessions"))
+    {
         let line = own_line(stderr, &["Invalid session identifier", "No previous sessions"]);
         return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
             .hint("gemini finds a session only from the working directory and home of its first run");
@@ -100,8 +110,11 @@ pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
         return failed(&google, end);
     }
     if end.is_fine() && crate::reply::asks_a_person(last_output) {
-        return Failure::new(Kind::NeedsInteraction, format!("gemini asks: {}", cut(last_output.trim(), 300)))
-            .hint("run `gemini` once in a terminal and answer it");
+        return Failure::new(
+            Kind::NeedsInteraction,
+            format!("gemini asks: {}", cut(last_output.trim(), 300)),
+        )
+        .hint("run `gemini` once in a terminal and answer it");
     }
     if end.is_fine() {
         return empty();
@@ -112,7 +125,10 @@ pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
         (None, Some(signal)) => format!("by signal {signal}"),
         (None, None) => "in an unknown way".to_owned(),
     };
-    with_hint(Failure::new(kind.unwrap_or(Kind::HarnessError), format!("gemini ended {how} and gave no result{line}")))
+    with_hint(Failure::new(
+        kind.unwrap_or(Kind::HarnessError),
+        format!("gemini ended {how} and gave no result{line}"),
+    ))
 }
 
 /// The API error in the line that gemini writes before the stack: in text mode it is all there is.
@@ -134,7 +150,7 @@ fn with_hint(failure: Failure) -> Failure {
             "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
              --skip-trust), or trust the directory in `gemini` once",
         ),
-        Kind::RateLimit => failure.hint("wait and run it again; gemini itself tried for about four minutes"),
+        Kind::RateLimit => failure.hint("wait and run it again; gemini has tried again by itself already"),
         Kind::Quota => failure.hint("another model or another day: the quota is used up"),
         _ => failure,
     }

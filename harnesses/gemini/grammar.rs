@@ -65,7 +65,10 @@ impl Parsed {
 
     /// All values of an option.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.options.iter().filter(move |(own, _)| *own == name).map(|(_, value)| value.as_deref().unwrap_or(""))
+        self.options
+            .iter()
+            .filter(move |(own, _)| *own == name)
+            .map(|(_, value)| value.as_deref().unwrap_or(""))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -105,7 +108,9 @@ pub(super) fn parse(args: &[String]) -> Result<Parsed, String> {
             (Value | MaybeValue, None) => match rest.next_if(|next| !next.starts_with('-') || *next == "-") {
                 Some(next) => Some(next.clone()),
                 None if takes == MaybeValue => None,
-                None => return Err(format!("Not enough arguments following: {}", name.trim_start_matches('-'))),
+                None => {
+                    return Err(format!("Not enough arguments following: {}", name.trim_start_matches('-')));
+                }
             },
         };
         parsed.options.push((long, value));

@@ -174,7 +174,8 @@ fn environment(request: &DispatchRequest) -> Cow<'static, [EnvEntry]> {
     if request.env.is_empty() {
         return Cow::Borrowed(own);
     }
-    let mut env: Vec<EnvEntry> = own.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
+    let mut env: Vec<EnvEntry> =
+        own.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
     env.extend(request.env.iter().map(|(name, value)| (name.clone().into(), value.clone().into())));
     Cow::Owned(env)
 }
@@ -205,7 +206,10 @@ fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report)
         if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
             return Ok(());
         }
-        Err(Failure::invalid(field, format!("`{id}` is no session id: gemini takes letters, digits, - and _")))
+        Err(Failure::invalid(
+            field,
+            format!("`{id}` is no session id: gemini takes letters, digits, - and _"),
+        ))
     };
     let index = |field: &str, id: &str| {
         if id != "latest" && !id.bytes().all(|b| b.is_ascii_digit()) {

@@ -48,7 +48,10 @@ pub(super) fn lower(
     let allowed = allowed(request, policy.as_ref(), report)?;
 
     args.push(Text::file("--admin-policy=", GUARD));
-    files.push(CommandFile { name: GUARD.into(), content: guard(request.permission, policy.as_ref(), &allowed) });
+    files.push(CommandFile {
+        name: GUARD.into(),
+        content: guard(request.permission, policy.as_ref(), &allowed),
+    });
     checks.push(Check::NoFilesIn {
         dir: SYSTEM_POLICIES.into(),
         suffix: ".toml".into(),
@@ -73,7 +76,10 @@ pub(super) fn lower(
             }
             let flags = match allowed.len() {
                 0 => "nothing may run unasked; --admin-policy denies every tool with side effects".to_owned(),
-                _ => format!("--allowed-tools {}; --admin-policy denies the others with side effects", allowed.join(", ")),
+                _ => format!(
+                    "--allowed-tools {}; --admin-policy denies the others with side effects",
+                    allowed.join(", ")
+                ),
             };
             report.row(Field::Tools, Carried::Flag, flags);
         }
@@ -83,7 +89,8 @@ pub(super) fn lower(
                 args.push(Text::file("--policy=", ALLOW));
                 files.push(CommandFile { name: ALLOW.into(), content: allow_file(&allowed) });
             }
-            let rules = "denies in --admin-policy; allows in --policy at priority 0, behind the user's own folder";
+            let rules =
+                "denies in --admin-policy; allows in --policy at priority 0, behind the user's own folder";
             report.row(Field::Tools, Carried::File, rules);
         }
     }
@@ -96,19 +103,29 @@ pub(super) fn lower(
 /// Refuses profile arguments that would take a restriction back, or fight with ours.
 pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report: &mut Report) -> Result<()> {
     let trusts = |env: &indexmap::IndexMap<String, String>| env.contains_key(TRUST) && request.restricts();
-    if (trusts(&profile.env) || trusts(&request.env)) && !request.allow_unenforced {
-        return Err(Failure::new(
-            Kind::Unenforceable,
-            format!("env: {TRUST} lets the workspace run its own hooks, and this request restricts"),
-        )
-        .hint("leave it out; --skip-trust is passed anyway"));
+    if trusts(&profile.env) || trusts(&request.env) {
+        let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
+        unenforced(request, report, field, format!("{TRUST} in env lets the workspace run its own hooks"))
+            .map_err(|e| e.hint("leave the variable out; --skip-trust is passed anyway"))?;
     }
     if profile.args.is_empty() {
         return Ok(());
     }
     const OURS: [&str; 14] = [
-        "prompt", "prompt-interactive", "resume", "session-id", "session-file", "list-sessions", "delete-session",
-        "list-extensions", "acp", "experimental-acp", "worktree", "output-format", "help", "version",
+        "prompt",
+        "prompt-interactive",
+        "resume",
+        "session-id",
+        "session-file",
+        "list-sessions",
+        "delete-session",
+        "list-extensions",
+        "acp",
+        "experimental-acp",
+        "worktree",
+        "output-format",
+        "help",
+        "version",
     ];
     const RIGHTS: [&str; 6] =
         ["yolo", "approval-mode", "policy", "admin-policy", "allowed-tools", "allowed-mcp-server-names"];
@@ -123,7 +140,8 @@ pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report:
     if let Some((name, _)) = parsed.options.iter().find(|(name, _)| OURS.contains(name)) {
         return Err(bad(format!("--{name} is teamster's to set")).hint("take it out of the profile"));
     }
-    let rights: Vec<&str> = parsed.options.iter().map(|(name, _)| *name).filter(|name| RIGHTS.contains(name)).collect();
+    let rights: Vec<&str> =
+        parsed.options.iter().map(|(name, _)| *name).filter(|name| RIGHTS.contains(name)).collect();
     if let (Some(name), true) = (rights.first(), request.restricts()) {
         let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
         unenforced(request, report, field, format!("--{name} of the profile sets rights of its own"))
@@ -165,7 +183,11 @@ fn own_name(entry: &str, rule: ToolRule, flat: bool) -> Result<String> {
     let own = match FACTS.tool(name) {
         Some((own, _)) => own,
         None if name == "*" => "*",
-        None if (name.starts_with("mcp_") || name.starts_with("discovered_tool_")) && name.chars().all(plain) => name,
+        None if (name.starts_with("mcp_") || name.starts_with("discovered_tool_"))
+            && name.chars().all(plain) =>
+        {
+            name
+        }
         None => {
             let near = near(name, FACTS.tools.keys().map(String::as_str))
                 .map_or_else(String::new, |n| format!("; did you mean {n}?"));
@@ -197,9 +219,14 @@ fn own_name(entry: &str, rule: ToolRule, flat: bool) -> Result<String> {
 }
 
 /// What may run unasked, within the permission; what is over it gets a row.
-fn allowed(request: &DispatchRequest, policy: Option<&ToolPolicy>, report: &mut Report) -> Result<Vec<String>> {
+fn allowed(
+    request: &DispatchRequest,
+    policy: Option<&ToolPolicy>,
+    report: &mut Report,
+) -> Result<Vec<String>> {
     let mut allowed = Vec::new();
-    let entries = policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule == ToolRule::Allow);
+    let entries =
+        policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule == ToolRule::Allow);
     for (_, entry) in entries {
         let needs = FACTS.tool(tool_argument(entry).0).map_or(Permission::Full, |(_, tool)| tool.needs);
         match request.permission {
@@ -226,7 +253,8 @@ fn guard(permission: Option<Permission>, policy: Option<&ToolPolicy>, allowed: &
         .iter()
         .filter(|(name, tool)| {
             // A tool that may run with some first words alone cannot be denied as a whole.
-            let some = |entry: &String| matches!(tool_argument(entry), (own, Some(_)) if own == name.as_str());
+            let some =
+                |entry: &String| matches!(tool_argument(entry), (own, Some(_)) if own == name.as_str());
             let partly = allowed.iter().any(some) && !policy.is_some_and(|policy| policy.refuses(name));
             tool.escalates || !(permits(permission, policy, name, tool.needs) || partly)
         })
@@ -237,7 +265,9 @@ fn guard(permission: Option<Permission>, policy: Option<&ToolPolicy>, allowed: &
     if !allowed.iter().any(|entry| entry == "*" || entry.starts_with("mcp_")) {
         file.push_str("\n[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 999\n");
     }
-    for (_, entry) in policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule != ToolRule::Allow) {
+    for (_, entry) in
+        policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule != ToolRule::Allow)
+    {
         match tool_argument(entry) {
             (tool, Some(prefix)) => rule(&mut file, &[tool], Some(prefix), "deny", 999),
             (tool, None) if FACTS.tool(tool).is_none() => rule(&mut file, &[tool], None, "deny", 999),

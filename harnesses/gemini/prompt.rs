@@ -43,7 +43,8 @@ pub(super) fn lower(
         on_stdin(payload, note)?
     };
     report.row(Field::Prompt, carried, detail);
-    for (field, set) in [(Field::SystemPrompt, request.system_prompt.is_some()), (Field::Schema, request.schema.is_some())]
+    for (field, set) in
+        [(Field::SystemPrompt, request.system_prompt.is_some()), (Field::Schema, request.schema.is_some())]
     {
         if set {
             let how = match (request.is_correction(), field) {
@@ -153,7 +154,8 @@ fn token_end(bytes: &[u8], mut at: usize) -> usize {
                     at += 1;
                 }
             }
-            b' ' | b'\t' | b'\n' | b'\r' | b',' | b';' | b'!' | b'?' | b'(' | b')' | b'[' | b']' | b'{' | b'}' => break,
+            b' ' | b'\t' | b'\n' | b'\r' | b',' | b';' | b'!' | b'?' | b'(' | b')' | b'[' | b']' | b'{'
+            | b'}' => break,
             b'.' if matches!(bytes.get(at + 1), None | Some(b' ' | b'\t' | b'\n' | b'\r')) => break,
             _ => at += 1,
         }

@@ -4,10 +4,12 @@
 //! `json` is on stderr only, between stack traces; in `stream-json` an API error is the `result` event;
 //! the exit status of an API error is the HTTP status modulo 256.
 
+use super::FACTS;
 use super::failures::{cut_short, empty, failed, fatal, invalid_stream, message_of, no_result, set_aside};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
-    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage, mend_surrogates,
+    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
+    mend_surrogates,
 };
 use crate::request::Output;
 use serde::Deserialize;
@@ -119,12 +121,13 @@ impl Decode for Stream {
             "tool_result" => {
                 let name = read.tool_id.as_ref().and_then(|id| self.uses.remove(id.0.as_ref()));
                 let error = read.error.and_then(|raw| serde_json::from_str::<ToolError>(raw.get()).ok());
-                if let Some(reason) = error.as_ref().and_then(ToolError::refusal) {
+                if let Some(reason) = error.as_ref().and_then(|e| e.refusal(name.as_deref())) {
                     let tool = name.map_or(Cow::Borrowed("unknown"), Cow::Owned);
                     out.event(Event::Denied { tool, reason: reason.into() });
                 }
                 let ok = read.status.is_some_and(|s| s.0 == "success");
-                let said = || Some(Cow::Owned(serde_json::value::to_raw_value(&error.as_ref()?.message).ok()?));
+                let said =
+                    || Some(Cow::Owned(serde_json::value::to_raw_value(&error.as_ref()?.message).ok()?));
                 let output = read.output.map(Cow::Borrowed).or_else(said);
                 out.event(Event::ToolResult { id: read.tool_id.map(|i| i.0), ok, output });
             }
@@ -202,9 +205,13 @@ struct ToolError {
 
 impl ToolError {
     /// What the CLI said, where it refused the tool instead of running it.
-    fn refusal(&self) -> Option<String> {
+    ///
+    /// A tool that is denied as a whole is not offered and so "not registered", and so is a name that the
+    /// model made up: that is no refusal.
+    fn refusal(&self, tool: Option<&str>) -> Option<String> {
         let refused = match self.kind.as_str() {
-            "tool_not_registered" | "policy_violation" => true,
+            "policy_violation" => true,
+            "tool_not_registered" => tool.is_none_or(|t| FACTS.tool(t).is_some() || t.starts_with("mcp_")),
             _ => self.message.contains("requires user confirmation"),
         };
         refused.then(|| cut(&self.message, 400).into_owned())
@@ -313,10 +320,12 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
         let session_id = fatal.as_ref().and_then(|f| f.session_id.clone());
         let error = match fatal.and_then(|f| f.error) {
             Some(error) => failed(&message_of(&error), end),
-            None if !stdout.is_empty() && stdout.len().is_multiple_of(65_536) && end.is_fine() => Failure::new(
-                Kind::HarnessError,
-                format!("gemini's output breaks off after {} bytes", stdout.len()),
-            ),
+            None if !stdout.is_empty() && stdout.len().is_multiple_of(65_536) && end.is_fine() => {
+                Failure::new(
+                    Kind::HarnessError,
+                    format!("gemini's output breaks off after {} bytes", stdout.len()),
+                )
+            }
             None => no_result(end, stdout.lines().rfind(|l| !l.trim().is_empty()).unwrap_or_default()),
         };
         return Reply { session_id, error: Some(error), ..Reply::default() };

@@ -1,7 +1,7 @@
 //! Plays gemini 0.61.0: its grammar, its policy engine as far as teamster uses it, its output.
 
-use super::grammar::{self, Parsed};
 use super::FACTS;
+use super::grammar::{self, Parsed};
 use crate::harness::{Answer, Given, Received, Spoken, StandIn};
 use crate::policy::{Permission, tool_argument};
 use crate::request::{Output, Session};
@@ -33,7 +33,10 @@ impl StandIn for GeminiStandIn {
             return Err(Spoken::refused(42, "No input provided via stdin.\n"));
         }
         if prompt.starts_with('/') {
-            return Err(Spoken { stdout: "a command of gemini was run, no prompt\n".to_owned(), ..Spoken::default() });
+            return Err(Spoken {
+                stdout: "a command of gemini was run, no prompt\n".to_owned(),
+                ..Spoken::default()
+            });
         }
         let session = match (parsed.last("session-id"), parsed.last("resume")) {
             (Some(id), _) => Some(Session::New(Some(id.to_owned()))),
@@ -86,7 +89,9 @@ impl StandIn for GeminiStandIn {
                 } else {
                     let middle = text.floor_char_boundary(text.len() / 2);
                     for part in [&text[..middle], &text[middle..]].into_iter().filter(|p| !p.is_empty()) {
-                        lines.push(json!({"type": "message", "role": "assistant", "content": part, "delta": true}));
+                        lines.push(
+                            json!({"type": "message", "role": "assistant", "content": part, "delta": true}),
+                        );
                     }
                     "success"
                 };
@@ -196,7 +201,9 @@ impl Rights {
             for path in paths {
                 // What gemini cannot read it leaves out: fail open, as the real one.
                 let file = given.files.get(path.trim()).and_then(|text| read_policy(text));
-                rules.extend(file.into_iter().flatten().map(|rule| (tier * 1000 + u32::from(rule.priority), rule)));
+                rules.extend(
+                    file.into_iter().flatten().map(|rule| (tier * 1000 + u32::from(rule.priority), rule)),
+                );
             }
         };
         load("admin-policy", 5);
@@ -204,13 +211,16 @@ impl Rights {
         for entry in parsed.all("allowed-tools").flat_map(|tools| tools.split(',')) {
             let (name, prefix) = tool_argument(entry.trim());
             let own = FACTS.tool(name).map_or(name, |(own, _)| own);
-            rules.push((4300, Rule {
-                tool_name: OneOrMany::One(own.to_owned()),
-                mcp_name: None,
-                command_prefix: prefix.map(|p| OneOrMany::One(p.to_owned())),
-                decision: "allow".to_owned(),
-                priority: 300,
-            }));
+            rules.push((
+                4300,
+                Rule {
+                    tool_name: OneOrMany::One(own.to_owned()),
+                    mcp_name: None,
+                    command_prefix: prefix.map(|p| OneOrMany::One(p.to_owned())),
+                    decision: "allow".to_owned(),
+                    priority: 300,
+                },
+            ));
         }
         rules.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
         let mode = match parsed.last("approval-mode") {
@@ -224,7 +234,11 @@ impl Rights {
 
     fn may_run(&self, entry: &str) -> bool {
         let (tool, argument) = tool_argument(entry);
-        let decided = self.rules.iter().find(|(_, rule)| rule.covers(tool, argument)).map(|(_, r)| r.decision == "allow");
+        let decided = self
+            .rules
+            .iter()
+            .find(|(_, rule)| rule.covers(tool, argument))
+            .map(|(_, r)| r.decision == "allow");
         decided.unwrap_or_else(|| match FACTS.tool(tool) {
             // Both are allowed headless in every mode: the way to full autonomy.
             Some((_, facts)) if facts.escalates => true,

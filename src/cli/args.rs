@@ -6,11 +6,17 @@ use std::path::PathBuf;
 
 /// Drive any coding-agent CLI the same way.
 #[derive(Parser)]
-#[command(name = "teamster", version, propagate_version = true, arg_required_else_help = true, max_term_width = 110)]
+#[command(
+    name = "teamster",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 110
+)]
 #[command(after_help = "EXAMPLES
   teamster run gemini \"Summarise README.md\" --schema summary.schema.json
   git diff | teamster run gemini - --system \"Review this diff\" --permission read-only
-  teamster argv gemini \"fix it\" --tools '{\"deny\": [\"run_shell_command\"]}' --explain
+  teamster argv gemini \"fix it\" --tools '{\"allow\": [\"replace\"], \"deny\": [\"write_file\"]}' --explain
   teamster run gemini \"hi\" --rehearse          # no CLI, no account: the stand-in answers
 
 EXIT STATUS
@@ -40,13 +46,17 @@ pub(super) enum Sub {
   teamster argv gemini \"hi\" --json                # argv, env, stdin, files and report")]
     Argv(Box<ArgvArgs>),
     /// List the harnesses: what is installed, what was verified, what each can carry
-    #[command(after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json")]
+    #[command(
+        after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
+    )]
     List(ListArgs),
     /// Print a JSON Schema of what goes in and comes out
     #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
     Schema(SchemaArgs),
     /// Print a completion script for a shell
-    #[command(after_help = "EXAMPLES\n  teamster completions bash > ~/.local/share/bash-completion/completions/teamster")]
+    #[command(
+        after_help = "EXAMPLES\n  teamster completions bash > ~/.local/share/bash-completion/completions/teamster"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -82,7 +92,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(super) attempts: Option<u32>,
     /// Keep the folder of every run: its stdin, stdout, stderr and files
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Where it runs")]
     pub(super) keep_files: bool,
     /// Let the built-in stand-in play the CLI: no account, no model. SCRIPT is `wrong-first`, a JSON
     /// list of answers, or a file with one
@@ -107,11 +117,13 @@ pub(super) struct RequestArgs {
     /// The harness, by name or alias; may be left out with --request, TEAMSTER_HARNESS or a default
     #[arg(value_name = "PLATFORM")]
     pub(super) first: Option<String>,
-    /// The task. `-` reads it from stdin, as does leaving it out when stdin is no terminal
+    /// The task; behind `--` where it looks like an option. `-` reads it from stdin, as does leaving it out
+    /// (without --request) when stdin is no terminal
     #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
     pub(super) second: Option<String>,
 
-    /// Read the request from a JSON file, or from stdin with `-`; flags win over it
+    /// Read the request from a JSON file, or from stdin with `-`. Flags win over it; --add-dir and --env add
+    /// to it
     #[arg(long, value_name = "FILE|-", help_heading = "Request")]
     pub(super) request: Option<PathBuf>,
     /// Read the prompt from a file
@@ -132,7 +144,7 @@ pub(super) struct RequestArgs {
     /// Tools that may run unasked ("read_file, glob"), or rules ({"allow": [..], "deny": [..]}); "" is nothing
     #[arg(long, value_name = "TOOLS", help_heading = "Request", allow_hyphen_values = true)]
     pub(super) tools: Option<String>,
-    /// How far the agent may go: read-only, edit or full
+    /// How far the agent may go: read-only, edit or full; also plan, acceptEdits, bypassPermissions
     #[arg(long, value_name = "PERMISSION", help_heading = "Request")]
     pub(super) permission: Option<String>,
     /// A JSON Schema for the reply: a file, or the JSON itself
@@ -178,8 +190,8 @@ pub(super) struct RequestArgs {
     /// A profile of the configuration
     #[arg(long, value_name = "NAME", help_heading = "Where it runs")]
     pub(super) profile: Option<String>,
-    /// The configuration file [default: teamster/teamster.toml in your config folder]
-    #[arg(long, value_name = "FILE", env = "TEAMSTER_CONFIG", help_heading = "Where it runs")]
+    /// The configuration file [default: $TEAMSTER_CONFIG, then teamster/teamster.toml in your config folder]
+    #[arg(long, value_name = "FILE", help_heading = "Where it runs")]
     pub(super) config: Option<PathBuf>,
 }
 

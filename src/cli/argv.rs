@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 pub(super) fn argv(args: &ArgvArgs) -> Result<ExitCode> {
     let registry = HarnessRegistry::builtin();
-    let Prepared { builder, request, profile, output_as_asked } = prepare(&args.request, &registry)?;
+    let Prepared { builder, request, profile, output_as_asked } = prepare(&args.request, &registry, false)?;
     let options = DispatchOptions { strict: args.request.strict, output_as_asked, on_event: None };
     let lowered = first_command(builder, request, &profile, &options)?;
     if args.json {
@@ -28,7 +28,10 @@ pub(super) fn argv(args: &ArgvArgs) -> Result<ExitCode> {
         }
         if !lowered.command.files.is_empty() {
             let names: Vec<&str> = lowered.command.files.iter().map(|f| f.name.as_ref()).collect();
-            print::note(&format!("`run` writes {} and puts the paths in; --json shows them", names.join(", ")));
+            print::note(&format!(
+                "`run` writes {} and puts the paths in; --json shows them",
+                names.join(", ")
+            ));
         }
     }
     print::line(&text)
@@ -56,7 +59,10 @@ fn explained(lowered: &Lowered) -> String {
 /// A plain table with this head.
 pub(super) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head.to_vec());
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(head.to_vec());
     if table.width().is_none() {
         table.set_width(160);
     }

@@ -45,11 +45,23 @@ fn entry(facts: &Facts) -> Value {
 fn overview(chosen: &[&dyn AgentBuilder]) -> String {
     let mut head = table(&["id", "name", "installed", "verified", "evidence", "aliases"]);
     for facts in chosen.iter().map(|b| b.facts()) {
-        let verified = facts.verified.first().map_or_else(|| "-".to_owned(), |v| format!("{} ({})", v.version, v.date));
+        let verified =
+            facts.verified.first().map_or_else(|| "-".to_owned(), |v| format!("{} ({})", v.version, v.date));
         let at = installed(facts).unwrap_or_else(|| "no".to_owned());
-        head.add_row([facts.id.as_str(), &facts.name, &at, &verified, evidence(facts), &facts.aliases.join(", ")]);
+        head.add_row([
+            facts.id.as_str(),
+            &facts.name,
+            &at,
+            &verified,
+            evidence(facts),
+            &facts.aliases.join(", "),
+        ]);
     }
-    let mut matrix = table(&std::iter::once("carried by").chain(chosen.iter().map(|b| b.facts().id.as_str())).collect::<Vec<_>>());
+    let mut matrix = table(
+        &std::iter::once("carried by")
+            .chain(chosen.iter().map(|b| b.facts().id.as_str()))
+            .collect::<Vec<_>>(),
+    );
     let rows: Vec<_> = chosen.iter().map(|b| b.facts().capabilities.rows()).collect();
     for at in 0..rows.first().map_or(0, |r| r.len()) {
         let name = rows[0][at].0;
@@ -64,5 +76,11 @@ fn tools(facts: &Facts) -> String {
         let needs = if tool.escalates { "never: it lifts every limit" } else { tool.needs.name() };
         all.add_row([name.as_str(), needs, &tool.aliases.join(", ")]);
     }
-    format!("\n{}\n\ninstall  {}\nsign in  {}\ndocs     {}\n", all.trim_fmt(), facts.install, facts.sign_in, facts.docs)
+    format!(
+        "\n{}\n\ninstall  {}\nsign in  {}\ndocs     {}\n",
+        all.trim_fmt(),
+        facts.install,
+        facts.sign_in,
+        facts.docs
+    )
 }

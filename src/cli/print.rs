@@ -18,13 +18,19 @@ pub(super) fn line(text: &str) -> Result<ExitCode> {
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(e) => Err(Failure::new(crate::error::Kind::HarnessConfig, format!("stdout cannot be written: {e}"))),
+        Err(e) => {
+            Err(Failure::new(crate::error::Kind::HarnessConfig, format!("stdout cannot be written: {e}")))
+        }
     }
 }
 
 /// A result as JSON: indented on a terminal, else one line.
 pub(super) fn json(value: &impl Serialize) -> Result<ExitCode> {
-    let text = if std::io::stdout().is_terminal() { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    let text = if std::io::stdout().is_terminal() {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
     line(&text.unwrap_or_default())
 }
 
@@ -38,7 +44,9 @@ pub(super) fn failure(failure: &Failure) {
     let mut err = anstream::stderr();
     let _ = writeln!(err, "{RED}error:{RED:#} {} ({})", failure.message, failure.kind);
     // A stack trace says less than the message does.
-    let says = |line: &&str| line.chars().filter(|c| c.is_alphabetic()).count() > 8 && !line.trim().starts_with("at ");
+    let says = |line: &&str| {
+        line.chars().filter(|c| c.is_alphabetic()).count() > 8 && !line.trim().starts_with("at ")
+    };
     let said = failure.stderr_tail.as_deref().and_then(|tail| tail.lines().rfind(says));
     if let Some(said) = said.filter(|said| !failure.message.contains(said.trim())) {
         let _ = writeln!(err, "  it said: {}", crate::error::cut(said.trim(), 300));
@@ -56,7 +64,8 @@ pub(super) fn summary(outcome: &Outcome) {
     }
     if let Some(usage) = outcome.usage {
         let tokens = [(usage.input_tokens, "in"), (usage.output_tokens, "out")];
-        let known: Vec<String> = tokens.iter().filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?)))).collect();
+        let known: Vec<String> =
+            tokens.iter().filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?)))).collect();
         if !known.is_empty() {
             parts.push(format!("tokens {}", known.join(", ")));
         }

@@ -22,13 +22,23 @@ pub(super) struct Prepared<'r> {
 
 /// The request of the arguments. Flags win over `--request`, which wins over variables and the
 /// configuration.
-pub(super) fn prepare<'r>(args: &RequestArgs, registry: &'r HarnessRegistry) -> Result<Prepared<'r>> {
+pub(super) fn prepare<'r>(
+    args: &RequestArgs,
+    registry: &'r HarnessRegistry,
+    quiet: bool,
+) -> Result<Prepared<'r>> {
     let (platform, prompt) = positionals(args, registry)?;
-    let (mut request, notices) = match &args.request {
+    if let Some(word) = prompt.filter(|word| is_option(word)) {
+        return Err(Failure::invalid(
+            "prompt",
+            format!("`{}` looks like an option, and there is none of that name", cut(word, 60)),
+        )
+        .hint("a prompt that looks so goes behind `--`, or comes from stdin"));
+    }
+    let (mut request, mut notices) = match &args.request {
         Some(path) => DispatchRequest::from_json(&text_of("request", path)?)?,
         None => (DispatchRequest::default(), Vec::new()),
     };
-    notices.iter().for_each(|notice| print::note(notice));
     match prompt {
         Some("-") => request.prompt = stdin("prompt")?,
         Some(prompt) => prompt.clone_into(&mut request.prompt),
@@ -44,27 +54,44 @@ pub(super) fn prepare<'r>(args: &RequestArgs, registry: &'r HarnessRegistry) -> 
             None => {}
         },
     }
-    let config = Config::of_user(args.config.as_deref())?;
     let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    let named = platform.map(str::to_owned).or(request.harness.take()).or(var("TEAMSTER_HARNESS")).or(config.default_harness.clone());
+    let named = args.config.clone().or(var("TEAMSTER_CONFIG").map(Into::into));
+    let config = Config::of_user(named.as_deref())?;
+    let named = platform
+        .map(str::to_owned)
+        .or(request.harness.take())
+        .or(var("TEAMSTER_HARNESS"))
+        .or(config.default_harness.clone());
     let Some(named) = named else {
         return Err(Failure::new(Kind::UnknownHarness, "no harness is named")
             .hint("teamster run PLATFORM \"…\"; `teamster list` shows them"));
     };
     let builder = registry.get(&named)?;
     let id = builder.facts().id.clone();
-    apply(args, &mut request)?;
+    apply(args, &mut request, &mut notices)?;
+    if !quiet {
+        notices.iter().for_each(|notice| print::note(notice));
+    }
     if request.model.is_none() {
         request.model = var(&format!("TEAMSTER_{}_MODEL", id.to_uppercase().replace('-', "_")));
     }
-    let cwd = std::env::current_dir().map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
+    let cwd = std::env::current_dir()
+        .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
     let request = request.resolved(&cwd);
-    Ok(Prepared { builder, request, profile: config.profile(args.profile.as_deref(), &id)?, output_as_asked: args.output.is_some() })
+    Ok(Prepared {
+        builder,
+        request,
+        profile: config.profile(args.profile.as_deref(), &id)?,
+        output_as_asked: args.output.is_some(),
+    })
 }
 
 /// Two words are platform and prompt. One word is the platform when a harness has this name and the
 /// prompt comes from elsewhere, else the prompt.
-fn positionals<'a>(args: &'a RequestArgs, registry: &HarnessRegistry) -> Result<(Option<&'a str>, Option<&'a str>)> {
+fn positionals<'a>(
+    args: &'a RequestArgs,
+    registry: &HarnessRegistry,
+) -> Result<(Option<&'a str>, Option<&'a str>)> {
     match (args.first.as_deref(), args.second.as_deref()) {
         (Some(first), None) if registry.get(first).is_ok() => Ok((Some(first), None)),
         (Some(first), None) if args.prompt_file.is_some() || args.request.is_some() => {
@@ -76,7 +103,17 @@ fn positionals<'a>(args: &'a RequestArgs, registry: &HarnessRegistry) -> Result<
     }
 }
 
-fn apply(args: &RequestArgs, request: &mut DispatchRequest) -> Result<()> {
+/// Whether a prompt is a mistyped option: one word with dashes before it, and no `--` that says otherwise.
+fn is_option(word: &str) -> bool {
+    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    word.starts_with('-')
+        && plain
+        && !word.contains(char::is_whitespace)
+        && !std::env::args().any(|arg| arg == "--")
+}
+
+fn apply(args: &RequestArgs, request: &mut DispatchRequest, notices: &mut Vec<&'static str>) -> Result<()> {
     if let Some(system) = &args.system {
         request.system_prompt = Some(system.clone());
     }
@@ -92,7 +129,7 @@ fn apply(args: &RequestArgs, request: &mut DispatchRequest) -> Result<()> {
     if let Some(name) = &args.permission {
         let (permission, notice) = Permission::from_name(name)?;
         request.permission = Some(permission);
-        notice.into_iter().for_each(print::note);
+        notices.extend(notice);
     }
     if let Some(schema) = &args.schema {
         request.schema = Some(schema_of(schema)?);
@@ -114,7 +151,10 @@ fn apply(args: &RequestArgs, request: &mut DispatchRequest) -> Result<()> {
     }
     for pair in &args.env {
         let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::invalid("env", format!("`{}` is not of the form NAME=VALUE", cut(pair, 40))));
+            return Err(Failure::invalid(
+                "env",
+                format!("`{}` is not of the form NAME=VALUE", cut(pair, 40)),
+            ));
         };
         request.env.insert(name.to_owned(), value.to_owned());
     }
@@ -140,7 +180,8 @@ fn text_of(field: &str, path: &Path) -> Result<String> {
     if path == Path::new("-") {
         return stdin(field);
     }
-    let bytes = std::fs::read(path).map_err(|e| Failure::invalid(field, format!("{}: {e}", path.display())))?;
+    let bytes =
+        std::fs::read(path).map_err(|e| Failure::invalid(field, format!("{}: {e}", path.display())))?;
     utf8(field, bytes)
 }
 
@@ -151,6 +192,7 @@ fn stdin(field: &str) -> Result<String> {
 }
 
 fn utf8(field: &str, bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes)
-        .map_err(|e| Failure::invalid(field, format!("is not UTF-8 at byte {}", e.utf8_error().valid_up_to())))
+    String::from_utf8(bytes).map_err(|e| {
+        Failure::invalid(field, format!("is not UTF-8 at byte {}", e.utf8_error().valid_up_to()))
+    })
 }

@@ -21,7 +21,8 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
         Ok(outcome) => report(args, outcome),
         // With --json and --stream a program reads the result, also this one.
         Err(failure) if args.json || args.stream => {
-            let harness = args.request.first.clone().unwrap_or_default();
+            let named = args.request.first.as_deref().and_then(|name| registry.get(name).ok());
+            let harness = named.map_or(String::new(), |builder| builder.facts().id.clone());
             report(args, Outcome::refused(&harness, failure))
         }
         Err(failure) => Err(failure),
@@ -29,7 +30,8 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
 }
 
 fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
-    let Prepared { builder, request, mut profile, output_as_asked } = prepare(&args.request, registry)?;
+    let Prepared { builder, request, mut profile, output_as_asked } =
+        prepare(&args.request, registry, args.quiet)?;
     let own = Limits {
         timeout_s: args.timeout,
         first_output_timeout_s: args.first_output_timeout,
@@ -41,8 +43,9 @@ fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
     let rehearse = match &args.rehearse {
         None => None,
         Some(text) => {
-            let program = std::env::current_exe()
-                .map_err(|e| Failure::new(Kind::HarnessConfig, format!("teamster's own program cannot be found: {e}")))?;
+            let program = std::env::current_exe().map_err(|e| {
+                Failure::new(Kind::HarnessConfig, format!("teamster's own program cannot be found: {e}"))
+            })?;
             Some(Script::from_text(text, request.schema.as_ref())?.rehearse(&builder.facts().id, program))
         }
     };
@@ -104,6 +107,9 @@ fn report(args: &RunArgs, outcome: Outcome) -> Result<ExitCode> {
         None => outcome,
     };
     let status = ExitCode::from(outcome.exit_status());
+    if outcome.truncated && !args.quiet {
+        print::note("the text is shortened to --max-reply");
+    }
     if args.stream {
         print::line(&json!({"type": "outcome", "outcome": outcome}).to_string())?;
     } else if args.json {
@@ -121,4 +127,3 @@ fn report(args: &RunArgs, outcome: Outcome) -> Result<ExitCode> {
     }
     Ok(status)
 }
-

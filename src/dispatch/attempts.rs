@@ -29,7 +29,8 @@ impl Attempts<'_> {
         runner: &mut R,
         emit: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Outcome {
-        let mut outcome = Outcome::refused(&self.builder.facts().id, Failure::new(Kind::HarnessError, "no attempt"));
+        let mut outcome =
+            Outcome::refused(&self.builder.facts().id, Failure::new(Kind::HarnessError, "no attempt"));
         let deadline = self.began + self.limits.timeout;
         let (mut lowered, mut resumed, mut lost_a_session) = (first, false, false);
         let mut left = self.limits.attempts;
@@ -53,7 +54,9 @@ impl Attempts<'_> {
             };
             left -= 1;
             let verdict = judge(&ran.reply, self.schema.as_ref());
-            let lost = resumed && !lost_a_session && matches!(&verdict, Verdict::Failed(f) if f.kind == Kind::SessionNotFound);
+            let lost = resumed
+                && !lost_a_session
+                && matches!(&verdict, Verdict::Failed(f) if f.kind == Kind::SessionNotFound);
             record(&mut outcome, &ran, &verdict, resumed);
             let (kind, why, feedback) = match verdict {
                 Verdict::Answer(value) => {
@@ -78,7 +81,8 @@ impl Attempts<'_> {
             }
             if Instant::now() >= deadline {
                 let spent = format!("no time is left after {attempts} attempt(s); the last one: {why}");
-                outcome.failure = Some(Failure::new(Kind::Timeout, spent).hint("--timeout SECONDS gives it more"));
+                outcome.failure =
+                    Some(Failure::new(Kind::Timeout, spent).hint("--timeout SECONDS gives it more"));
                 break;
             }
             let session = ran.reply.session_id.as_deref().filter(|_| !lost);
@@ -89,7 +93,8 @@ impl Attempts<'_> {
                     break;
                 }
             };
-            let how = if resumed { "asking again in the same session" } else { "asking again from the start" };
+            let how =
+                if resumed { "asking again in the same session" } else { "asking again from the start" };
             emit(Event::Retry {
                 by: By::Teamster,
                 attempt: Some(number + 1),
@@ -128,7 +133,9 @@ fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool) {
     let (ok, failure, why, feedback) = match verdict {
         Verdict::Answer(_) => (true, None, None, None),
         Verdict::Failed(f) => (false, Some(f.kind), Some(f.message.clone()), None),
-        Verdict::Again { kind, why, feedback } => (false, Some(*kind), Some(why.clone()), Some(feedback.clone())),
+        Verdict::Again { kind, why, feedback } => {
+            (false, Some(*kind), Some(why.clone()), Some(feedback.clone()))
+        }
     };
     let text = (!reply.text.is_empty()).then(|| reply.text.clone());
     outcome.attempts.push(Attempt {

@@ -55,9 +55,13 @@ pub async fn complete<T: JsonSchema + DeserializeOwned, R: Runner>(
     match (&outcome.value, &outcome.failure) {
         (Some(value), _) => match T::deserialize(value) {
             Ok(value) => Ok(Completed { value, outcome }),
-            Err(e) => Err(Failure::new(Kind::SchemaError, format!("a valid value does not fit the type: {e}"))),
+            Err(e) => {
+                Err(Failure::new(Kind::SchemaError, format!("a valid value does not fit the type: {e}")))
+            }
         },
         (None, Some(failure)) => Err(failure.clone()),
-        (None, None) => Err(Failure::new(Kind::HarnessError, "the dispatch gave neither a value nor a failure")),
+        (None, None) => {
+            Err(Failure::new(Kind::HarnessError, "the dispatch gave neither a value nor a failure"))
+        }
     }
 }

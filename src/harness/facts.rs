@@ -133,12 +133,14 @@ impl Facts {
     ///
     /// Errors: [`Kind::InvalidConfig`] with line and column.
     pub fn from_json(text: &str) -> Result<Facts> {
-        serde_json::from_str(text).map_err(|e| Failure::new(Kind::InvalidConfig, format!("harness.json: {e}")))
+        serde_json::from_str(text)
+            .map_err(|e| Failure::new(Kind::InvalidConfig, format!("harness.json: {e}")))
     }
 
     /// The tool of this name or alias, with the CLI's own name for it.
     pub fn tool(&self, name: &str) -> Option<(&str, &HarnessTool)> {
-        let found = self.tools.iter().find(|(own, tool)| *own == name || tool.aliases.iter().any(|a| a == name));
+        let found =
+            self.tools.iter().find(|(own, tool)| *own == name || tool.aliases.iter().any(|a| a == name));
         found.map(|(own, tool)| (own.as_str(), tool))
     }
 

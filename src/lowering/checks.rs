@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Kind, Result, cut};
 use crate::policy::ToolPolicy;
+use crate::profile::Profile;
 use crate::request::{DispatchRequest, Session};
 
 /// The largest argument or environment entry that Linux takes, in bytes without the final NUL
@@ -35,14 +36,19 @@ pub(super) fn name(field: &str, value: &str) -> Result<()> {
         return Err(Failure::invalid(field, "holds a control character"));
     }
     if value.len() > 1024 {
-        return Err(Failure::new(Kind::ArgTooLong, format!("{field}: {} bytes, the limit is 1024", value.len())));
+        return Err(Failure::new(
+            Kind::ArgTooLong,
+            format!("{field}: {} bytes, the limit is 1024", value.len()),
+        ));
     }
     Ok(())
 }
 
 fn no_nul(field: &str, value: &str) -> Result<()> {
     match memchr::memchr(0, value.as_bytes()) {
-        Some(at) => Err(Failure::invalid(field, format!("holds a NUL byte at byte {at}, which no CLI can be given"))),
+        Some(at) => {
+            Err(Failure::invalid(field, format!("holds a NUL byte at byte {at}, which no CLI can be given")))
+        }
         None => Ok(()),
     }
 }
@@ -70,7 +76,8 @@ pub(super) fn request(request: &DispatchRequest) -> Result<()> {
     if request.max_turns == Some(0) {
         return Err(Failure::invalid("max_turns", "0 turns is no run"));
     }
-    for dir in request.cwd.iter().map(|d| ("cwd", d)).chain(request.add_dirs.iter().map(|d| ("add_dirs", d))) {
+    for dir in request.cwd.iter().map(|d| ("cwd", d)).chain(request.add_dirs.iter().map(|d| ("add_dirs", d)))
+    {
         let Some(text) = dir.1.to_str() else {
             return Err(Failure::invalid(dir.0, "is not UTF-8"));
         };
@@ -94,7 +101,10 @@ pub(super) fn request(request: &DispatchRequest) -> Result<()> {
         if key.len() + 1 + value.len() > MAX_ARGUMENT {
             return Err(Failure::new(
                 Kind::ArgTooLong,
-                format!("env.{key}: {} bytes with its name, the limit is {MAX_ARGUMENT}", key.len() + 1 + value.len()),
+                format!(
+                    "env.{key}: {} bytes with its name, the limit is {MAX_ARGUMENT}",
+                    key.len() + 1 + value.len()
+                ),
             ));
         }
     }
@@ -103,4 +113,15 @@ pub(super) fn request(request: &DispatchRequest) -> Result<()> {
 
 fn tools(policy: &ToolPolicy) -> Result<()> {
     policy.entries().try_for_each(|(_, tool)| name("tools", tool))
+}
+
+/// What holds for a profile whatever the harness is.
+pub(super) fn profile(profile: &Profile) -> Result<()> {
+    for arg in profile.args.iter().chain(&profile.bin) {
+        no_nul("profile", arg)?;
+    }
+    profile.env.iter().try_for_each(|(name, value)| {
+        no_nul("profile", name)?;
+        no_nul("profile", value)
+    })
 }

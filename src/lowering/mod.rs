@@ -46,11 +46,12 @@ impl Serialize for Lowered {
 /// Errors: the builder's own, and those of the checks.
 pub fn lower(builder: &dyn AgentBuilder, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
     checks::request(request)?;
+    checks::profile(profile)?;
     if let Some(alias) = request.model.as_deref().filter(|_| !request.model_is_exact) {
         let facts = builder.facts();
         checks::name("model", profile.model(&facts.id, &facts.models, alias, false))?;
     }
-    let ceiling = profile.ceiling(request.permission);
+    let ceiling = profile.ceiling(request.permission, request.tools.is_some());
     let request = if ceiling == request.permission {
         Cow::Borrowed(request)
     } else {

@@ -17,7 +17,8 @@ pub const ATTEMPT_VAR: &str = "TEAMSTER_STAND_IN_ATTEMPT";
 pub fn play() -> Option<ExitCode> {
     let harness = std::env::var(STAND_IN_VAR).ok()?;
     let spoken = spoken(&harness).unwrap_or_else(|why| Spoken::refused(70, format!("stand-in: {why}\n")));
-    let written = std::io::stdout().write_all(spoken.stdout.as_bytes()).and_then(|()| std::io::stdout().flush());
+    let written =
+        std::io::stdout().write_all(spoken.stdout.as_bytes()).and_then(|()| std::io::stdout().flush());
     let _ = std::io::stderr().write_all(spoken.stderr.as_bytes());
     Some(match written {
         Ok(()) => ExitCode::from(u8::try_from(spoken.status & 255).unwrap_or(1)),
@@ -56,7 +57,8 @@ fn spoken(harness: &str) -> Result<Spoken, String> {
 
 /// The files that arguments name, glued to a flag or not.
 fn files(args: &[String]) -> BTreeMap<String, String> {
-    let paths = args.iter().flat_map(|arg| [arg.as_str(), arg.split_once('=').map_or("", |(_, value)| value)]);
+    let paths =
+        args.iter().flat_map(|arg| [arg.as_str(), arg.split_once('=').map_or("", |(_, value)| value)]);
     paths
         .filter(|path| path.starts_with('/'))
         .filter_map(|path| Some((path.to_owned(), std::fs::read_to_string(path).ok()?)))

@@ -25,7 +25,9 @@ fn make(schema: &Value, root: &Value, name: &str, depth: usize) -> Value {
         return root.pointer(target).map_or(Value::Null, |found| make(found, root, name, depth + 1));
     }
     let first = |key: &str| object.get(key).and_then(|list| list.get(0));
-    if let Some(value) = object.get("const").or_else(|| object.get("default")).or(first("examples")).or(first("enum")) {
+    if let Some(value) =
+        object.get("const").or_else(|| object.get("default")).or(first("examples")).or(first("enum"))
+    {
         return value.clone();
     }
     for key in ["anyOf", "oneOf", "allOf"] {
@@ -38,7 +40,9 @@ fn make(schema: &Value, root: &Value, name: &str, depth: usize) -> Value {
     }
     let kind = match object.get("type") {
         Some(Value::String(kind)) => kind.as_str(),
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or("null"),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or("null")
+        }
         _ if object.contains_key("properties") => "object",
         _ if object.contains_key("items") => "array",
         _ => "string",
@@ -54,7 +58,13 @@ fn make(schema: &Value, root: &Value, name: &str, depth: usize) -> Value {
 }
 
 fn record(schema: &Map<String, Value>, root: &Value, depth: usize) -> Value {
-    let required: Vec<&str> = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut made = Map::new();
     for (name, property) in properties.into_iter().flatten() {
@@ -70,8 +80,13 @@ fn record(schema: &Map<String, Value>, root: &Value, depth: usize) -> Value {
 
 fn list(schema: &Map<String, Value>, root: &Value, name: &str, depth: usize) -> Value {
     let prefix = schema.get("prefixItems").and_then(Value::as_array);
-    let mut made: Vec<Value> = prefix.into_iter().flatten().map(|item| make(item, root, name, depth + 1)).collect();
-    let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).max(u64::from(depth < DEEP && prefix.is_none()));
+    let mut made: Vec<Value> =
+        prefix.into_iter().flatten().map(|item| make(item, root, name, depth + 1)).collect();
+    let least = schema
+        .get("minItems")
+        .and_then(Value::as_u64)
+        .unwrap_or(0)
+        .max(u64::from(depth < DEEP && prefix.is_none()));
     let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX);
     let item = schema.get("items").cloned().unwrap_or(json!({}));
     while (made.len() as u64) < least.min(most).min(100) {

@@ -46,8 +46,11 @@ impl Script {
             list if list.trim_start().starts_with('[') => steps(list),
             path => {
                 let text = std::fs::read_to_string(path).map_err(|e| {
-                    Failure::invalid("rehearse", format!("`{path}` is no step list, not wrong-first, and no file: {e}"))
-                        .hint("give --rehearse, --rehearse=wrong-first, or --rehearse='[{\"text\": \"…\"}]'")
+                    Failure::invalid(
+                        "rehearse",
+                        format!("`{path}` is no step list, not wrong-first, and no file: {e}"),
+                    )
+                    .hint("give --rehearse, --rehearse=wrong-first, or --rehearse='[{\"text\": \"…\"}]'")
                 })?;
                 steps(&text)
             }
@@ -82,9 +85,9 @@ fn good(schema: Option<&ReplySchema>) -> Result<Step> {
 
 /// An answer that the schema refuses.
 fn wrong(schema: Option<&ReplySchema>) -> Result<Step> {
-    let schema = schema
-        .map(Schema::compile)
-        .ok_or_else(|| Failure::invalid("rehearse", "wrong-first needs a schema: without one no answer is wrong"))??;
+    let schema = schema.map(Schema::compile).ok_or_else(|| {
+        Failure::invalid("rehearse", "wrong-first needs a schema: without one no answer is wrong")
+    })??;
     let refused = [json!({}), json!([]), json!("wrong")].into_iter().find(|value| !schema.accepts(value));
     Ok(refused.map_or_else(|| Step::Text("An answer without any JSON in it.".to_owned()), Step::Json))
 }

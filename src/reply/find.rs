@@ -59,7 +59,9 @@ impl Refused {
         match (self.invalid, self.unusable) {
             (Some((value, why)), _) => Found::Invalid(value, why),
             (None, Some(why)) => Found::Nothing(why),
-            (None, None) => Found::Nothing(broken.unwrap_or_else(|| "no JSON was found in the reply".to_owned())),
+            (None, None) => {
+                Found::Nothing(broken.unwrap_or_else(|| "no JSON was found in the reply".to_owned()))
+            }
         }
     }
 }
@@ -125,7 +127,9 @@ fn look(text: &str) -> Seen {
             continue;
         }
         // Most braces of prose are told by the byte after them.
-        if bytes[start] == b'{' && matches!(bytes.get(start + 1), Some(b'{' | b'a'..=b'z' | b'A'..=b'Z' | b'%')) {
+        if bytes[start] == b'{'
+            && matches!(bytes.get(start + 1), Some(b'{' | b'a'..=b'z' | b'A'..=b'Z' | b'%'))
+        {
             at = start + 1;
             continue;
         }
@@ -185,9 +189,11 @@ fn tag(bytes: &[u8]) -> Option<(bool, &'static str, usize)> {
 
 fn closing(text: &str, from: usize, name: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'<', &bytes[from..]).map(|found| from + found).find_map(|at| match tag(&bytes[at..]) {
-        Some((true, closes, len)) if closes == name => Some(at + len),
-        _ => None,
+    memchr::memchr_iter(b'<', &bytes[from..]).map(|found| from + found).find_map(|at| {
+        match tag(&bytes[at..]) {
+            Some((true, closes, len)) if closes == name => Some(at + len),
+            _ => None,
+        }
     })
 }
 
@@ -208,7 +214,9 @@ fn fences(text: &str, hidden: &[Range<usize>]) -> Vec<Range<usize>> {
             (None, Some((mark, length, info))) if mark == b'~' || !info.contains('`') => {
                 open = Some((mark, length, end));
             }
-            (Some((mark, length, from)), Some((m, l, info))) if m == mark && l >= length && info.is_empty() => {
+            (Some((mark, length, from)), Some((m, l, info)))
+                if m == mark && l >= length && info.is_empty() =>
+            {
                 found.push(from..start);
                 open = None;
             }

@@ -111,7 +111,10 @@ pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
         let tail = &rest[at + 1..];
         let end = match tail.as_bytes().first() {
             Some(b'[') => tail.find(|c: char| matches!(c, '\u{40}'..='\u{7e}') && c != '[').map(|e| e + 1),
-            Some(b']') => tail.find('\u{7}').map(|e| e + 1),
+            Some(b']') => {
+                let ends = [tail.find('\u{7}').map(|e| e + 1), tail.find("\u{1b}\\").map(|e| e + 2)];
+                ends.into_iter().flatten().min()
+            }
             _ => Some(0),
         };
         rest = &tail[end.unwrap_or(tail.len())..];
@@ -171,7 +174,12 @@ pub struct LineReader<D> {
 impl<D: Decode> LineReader<D> {
     /// A reader with this decoder.
     pub fn new(decode: D) -> Self {
-        LineReader { lines: Lines::default(), stderr: Lines::default(), collector: Collector::default(), decode }
+        LineReader {
+            lines: Lines::default(),
+            stderr: Lines::default(),
+            collector: Collector::default(),
+            decode,
+        }
     }
 }
 

@@ -69,7 +69,10 @@ pub(crate) fn scan(text: &[u8], start: usize, open: &mut Vec<(u8, usize)>) -> Sc
                 Ok(end) => at = end,
                 Err(bad) => return broken(bad, began, open),
             },
-            _ => match [&b"true"[..], b"false", b"null"].iter().find(|w| text[at.min(text.len())..].starts_with(w)) {
+            _ => match [&b"true"[..], b"false", b"null"]
+                .iter()
+                .find(|w| text[at.min(text.len())..].starts_with(w))
+            {
                 Some(word) => at += word.len(),
                 None => return broken(at, began, open),
             },
@@ -131,7 +134,9 @@ fn string(text: &[u8], start: usize) -> Result<usize, usize> {
             Some(b'"') => return Ok(at + 1),
             Some(b'\\') => match text.get(at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
-                Some(b'u') if text.get(at + 2..at + 6).is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) => {
+                Some(b'u')
+                    if text.get(at + 2..at + 6).is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
+                {
                     at += 6;
                 }
                 _ => return Err(at),
@@ -185,7 +190,11 @@ fn wide_integer(text: &str) -> Option<&str> {
                 let end = number(bytes, at).ok()?;
                 let token = &text[at..end];
                 let integer = !token.contains(['.', 'e', 'E']);
-                if integer && token.len() > 18 && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
+                if integer
+                    && token.len() > 18
+                    && token.parse::<i64>().is_err()
+                    && token.parse::<u64>().is_err()
+                {
                     return Some(token);
                 }
                 at = end;
@@ -244,7 +253,10 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = map.next_key::<String>()? {
             let value = map.next_value_seed(Strict)?;
             if object.contains_key(&key) {
-                return Err(de::Error::custom(format!("the key `{}` stands twice", crate::error::cut(&key, 80))));
+                return Err(de::Error::custom(format!(
+                    "the key `{}` stands twice",
+                    crate::error::cut(&key, 80)
+                )));
             }
             object.insert(key, value);
         }

@@ -38,7 +38,10 @@ pub(super) fn take_away(files: &EnvFiles, cwd: &Path, homes: &[PathBuf], child: 
 }
 
 fn unreadable(path: &Path, why: &str) -> Failure {
-    Failure::new(Kind::Unenforceable, format!("the CLI would read variables from {}, which {why}", path.display()))
+    Failure::new(
+        Kind::Unenforceable,
+        format!("the CLI would read variables from {}, which {why}", path.display()),
+    )
 }
 
 /// Every name that any reader of such files could see in the text: what stands before a `=` or a `:`.
@@ -47,7 +50,9 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.match_indices(['=', ':']).filter_map(move |(at, _)| {
         let before = text[..at].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let start = before.rfind(|c| !plain(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let start = before
+            .rfind(|c| !plain(c))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         (start < before.len()).then(|| &before[start..])
     })
 }

@@ -17,15 +17,76 @@ pub const MARKER_VAR: &str = "TEAMSTER_RUN";
 
 /// Variables that programs need to find themselves, their tools, their user and the network.
 const COMMON: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "TMPDIR", "TEMP",
-    "TMP", "EDITOR", "VISUAL", "PAGER", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID", "GPG_TTY", "GNUPGHOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
-    "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NVM_DIR", "NVM_BIN", "VOLTA_HOME", "FNM_DIR", "ASDF_DIR",
-    "ASDF_DATA_DIR", "MISE_DATA_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN", "GOPATH", "GOROOT", "GOCACHE", "JAVA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR",
-    "NPM_CONFIG_PREFIX", "HOMEBREW_PREFIX", "NIX_PATH", "NIX_PROFILES", "SystemRoot", "SYSTEMROOT", "ComSpec",
-    "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "ProgramFiles", "ProgramData", "CI",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "COLORTERM",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_TTY",
+    "GNUPGHOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "NVM_DIR",
+    "NVM_BIN",
+    "VOLTA_HOME",
+    "FNM_DIR",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "MISE_DATA_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "JAVA_HOME",
+    "PNPM_HOME",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "NPM_CONFIG_PREFIX",
+    "HOMEBREW_PREFIX",
+    "NIX_PATH",
+    "NIX_PROFILES",
+    "SystemRoot",
+    "SYSTEMROOT",
+    "ComSpec",
+    "PATHEXT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "ProgramFiles",
+    "ProgramData",
+    "CI",
 ];
 const COMMON_PREFIXES: &[&str] = &["LC_", "XDG_", "GIT_AUTHOR_", "GIT_COMMITTER_", "TEAMSTER_"];
 
@@ -46,10 +107,14 @@ pub(super) type Vars = BTreeMap<OsString, OsString>;
 ///
 /// Errors: [`Kind::Recursion`] over the limit.
 pub(super) fn depth(vars: &Vars) -> Result<u32> {
-    let depth = vars.get(&OsString::from(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0) + 1;
+    let depth =
+        vars.get(&OsString::from(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0) + 1;
     if depth > DEPTH_LIMIT {
-        return Err(Failure::new(Kind::Recursion, format!("agents dispatch agents {depth} deep, the limit is {DEPTH_LIMIT}"))
-            .hint(format!("end the loop; {DEPTH_VAR} counts it")));
+        return Err(Failure::new(
+            Kind::Recursion,
+            format!("agents dispatch agents {depth} deep, the limit is {DEPTH_LIMIT}"),
+        )
+        .hint(format!("end the loop; {DEPTH_VAR} counts it")));
     }
     Ok(depth)
 }
@@ -85,15 +150,17 @@ pub(super) fn environment(
     child.extend(profile.env.iter().map(|(name, value)| (name.into(), value.into())));
     // A pinned variable has the caller's own value, that of the profile first, and is empty without.
     let own = child.clone();
-    let home = home(facts, &child);
+    let home = home(facts, &self::own(command, profile, vars));
     for (name, value) in command.env.iter() {
-        let value = fill(value, places, home.as_deref(), |name| own.get(&OsString::from(name)).or(vars.get(&OsString::from(name))))?;
+        let value = fill(value, places, home.as_deref(), |name| {
+            own.get(&OsString::from(name)).or(vars.get(&OsString::from(name)))
+        })?;
         child.insert(OsString::from(&**name), value.into());
     }
     // What names the working directory must be true: some CLIs believe it over the directory itself.
     let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     if let Some(files) = &command.env_files {
-        let homes = [home, plain_home(&child)].into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
+        let homes = [home, plain_home(vars)].into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
         super::env_files::take_away(files, &cwd, &homes, &mut child)?;
     }
     child.insert("PWD".into(), cwd.into());
@@ -104,10 +171,26 @@ pub(super) fn environment(
 }
 
 /// The arguments with their places filled.
-pub(super) fn arguments(command: &Command, facts: &Facts, env: &Vars, places: &Places<'_>) -> Result<Vec<OsString>> {
+pub(super) fn arguments(
+    command: &Command,
+    facts: &Facts,
+    env: &Vars,
+    places: &Places<'_>,
+) -> Result<Vec<OsString>> {
     let home = home(facts, env);
     let value = |name: &str| env.get(&OsString::from(name));
     command.args.iter().map(|arg| Ok(fill(arg, places, home.as_deref(), value)?.into())).collect()
+}
+
+/// The caller's variables with those of the profile and of the request over them: what decides where the
+/// CLI's home is.
+pub(super) fn own(command: &Command, profile: &Profile, vars: &Vars) -> Vars {
+    let mut own = vars.clone();
+    own.extend(profile.env.iter().map(|(name, value)| (name.into(), value.into())));
+    let plain =
+        command.env.iter().filter_map(|(name, value)| Some((OsString::from(&**name), value.plain()?.into())));
+    own.extend(plain);
+    own
 }
 
 /// The home that the CLI uses: the first of its own variables that is set, else HOME.

@@ -46,7 +46,8 @@ impl RunFolder {
 
     /// Opens what the child gets: stdin for reading or the null device, the others for appending.
     pub(super) fn standard(&self, command: &Command) -> Result<Standard> {
-        let stdin = if command.stdin.is_some() { self.path().join("stdin") } else { PathBuf::from("/dev/null") };
+        let stdin =
+            if command.stdin.is_some() { self.path().join("stdin") } else { PathBuf::from("/dev/null") };
         Ok(Standard {
             stdin: File::open(&stdin).map_err(|e| fault("open", &stdin, &e))?,
             stdout: self.append("stdout")?,

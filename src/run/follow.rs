@@ -33,7 +33,12 @@ impl Follower {
     }
 
     /// Hands on what is new, at most `cap` bytes in all; gives whether there may be more at once.
-    pub(super) fn poll(&mut self, buffer: &mut [u8], cap: u64, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
+    pub(super) fn poll(
+        &mut self,
+        buffer: &mut [u8],
+        cap: u64,
+        mut take: impl FnMut(&[u8]),
+    ) -> io::Result<bool> {
         let size = self.file.metadata()?.len();
         if size < self.at || (size > self.at && self.was_replaced()?) {
             self.at = 0;

@@ -76,7 +76,10 @@ impl Runner for LocalRunner {
             None => std::env::vars_os().collect(),
         };
         environment::depth(&vars)?;
-        preflight::check(command, environment::home(facts, &vars).as_deref())?;
+        preflight::check(
+            command,
+            environment::home(facts, &environment::own(command, profile, &vars)).as_deref(),
+        )?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();
@@ -150,14 +153,15 @@ fn finish(
     keep: bool,
 ) -> Ran {
     let Watch { reader, tail, emit, last_retry, cap, .. } = watch;
-    let lingered = stop == Some(Stop::Lingered) || (stop.is_some() && stop != Some(Stop::Cancelled) && reader.is_complete());
+    let lingered = stop == Some(Stop::Lingered)
+        || (stop.is_some() && stop != Some(Stop::Cancelled) && reader.is_complete());
     let stopped = stop.filter(|_| !lingered);
     let end = RunEnd {
         status: status.and_then(|s| s.code()).filter(|_| stop.is_none()),
         signal: status.and_then(|s| s.signal()),
         ended_by_us: stopped.is_some(),
         lingered,
-        stderr: crate::reply::plain(&tail.text()).into_owned(),
+        stderr: redact.text(&crate::reply::plain(&tail.text())),
     };
     let mut reply = reader.finish(&end, emit);
     if let Some(stop) = stopped {
@@ -168,8 +172,8 @@ fn finish(
     if let Some(error) = &mut reply.error {
         error.message = redact.text(&error.message);
         let from = end.stderr.ceil_char_boundary(end.stderr.len().saturating_sub(2000));
-        let tail = redact.text(end.stderr[from..].trim());
-        error.stderr_tail = (!tail.is_empty()).then_some(tail);
+        let tail = end.stderr[from..].trim();
+        error.stderr_tail = (!tail.is_empty()).then(|| tail.to_owned());
     }
     let worth_a_look = |kind: Kind| matches!(kind, Kind::HarnessError | Kind::OutputLimit | Kind::EmptyReply);
     let files = match &mut reply.error {
@@ -186,7 +190,12 @@ fn finish(
 
 impl LocalRunner {
     /// The program to start, and arguments before the command's own.
-    fn program(&self, lowered: &Lowered, facts: &crate::harness::Facts, vars: &Vars) -> Result<(PathBuf, Vec<String>)> {
+    fn program(
+        &self,
+        lowered: &Lowered,
+        facts: &crate::harness::Facts,
+        vars: &Vars,
+    ) -> Result<(PathBuf, Vec<String>)> {
         if let Some(rehearse) = &self.rehearse {
             return Ok((rehearse.program.clone(), Vec::new()));
         }
@@ -194,7 +203,8 @@ impl LocalRunner {
         let profile = Some(named).filter(|p| !facts.bins.iter().any(|bin| bin == p));
         let var = |name: &str| vars.get(&OsString::from(name)).cloned();
         let found = resolve::find(facts, self.bin.as_deref(), profile, &var)?.path;
-        if !found.extension().is_some_and(|e| e.eq_ignore_ascii_case("cmd") || e.eq_ignore_ascii_case("bat")) {
+        if !found.extension().is_some_and(|e| e.eq_ignore_ascii_case("cmd") || e.eq_ignore_ascii_case("bat"))
+        {
             return Ok((found, Vec::new()));
         }
         let text = std::fs::read_to_string(&found).unwrap_or_default();
@@ -273,7 +283,9 @@ impl Watch<'_> {
             }
             emit(event);
         };
-        let unreadable = |e: std::io::Error| Failure::new(Kind::HarnessConfig, format!("the run's output cannot be read: {e}"));
+        let unreadable = |e: std::io::Error| {
+            Failure::new(Kind::HarnessConfig, format!("the run's output cannot be read: {e}"))
+        };
         stdout.poll(buffer, *cap, |bytes| reader.push(bytes, &mut pass)).map_err(unreadable)?;
         stderr
             .poll(buffer, *cap, |bytes| {
@@ -366,11 +378,21 @@ fn stopped_failure(stop: Stop, end: &RunEnd, retry: Option<String>, after: Durat
         (None, Some(line)) => format!("; its last word: {}", cut(line, 300)),
         (None, None) => String::new(),
     };
-    let timeout = |what: &str, hint: &'static str| Failure::new(Kind::Timeout, format!("{what}{last}")).hint(hint);
+    let timeout =
+        |what: &str, hint: &'static str| Failure::new(Kind::Timeout, format!("{what}{last}")).hint(hint);
     match stop {
-        Stop::Total => timeout(&format!("no answer within the time for the whole dispatch (ended after {after})"), "--timeout SECONDS gives it more"),
-        Stop::FirstOutput => timeout(&format!("no output at all within {after}"), "--first-output-timeout SECONDS gives it more"),
-        Stop::Idle => timeout(&format!("no new output for too long (ended after {after})"), "--idle-timeout SECONDS gives it more"),
+        Stop::Total => timeout(
+            &format!("no answer within the time for the whole dispatch (ended after {after})"),
+            "--timeout SECONDS gives it more",
+        ),
+        Stop::FirstOutput => timeout(
+            &format!("no output at all within {after}"),
+            "--first-output-timeout SECONDS gives it more",
+        ),
+        Stop::Idle => timeout(
+            &format!("no new output for too long (ended after {after})"),
+            "--idle-timeout SECONDS gives it more",
+        ),
         Stop::Bytes => Failure::new(Kind::OutputLimit, format!("the run wrote {cap} bytes, its limit"))
             .hint("max_output_bytes of the profile's limits raises it"),
         Stop::Events => Failure::new(Kind::OutputLimit, "the run gave more events than its limit")

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// The most files that a search for references looks at.
 const SEARCHED: usize = 200_000;
+/// The most references that are looked for.
+const TOKENS: usize = 500;
 /// Folders that CLIs leave out when they search.
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
@@ -38,7 +40,16 @@ pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
     if tokens.is_empty() {
         return Ok(());
     }
-    let places: Vec<&Path> = std::iter::once(cwd.as_path()).chain(command.add_dirs.iter().map(PathBuf::as_path)).collect();
+    if tokens.len() > TOKENS {
+        let (field, path) = tokens[0];
+        return Err(Failure::invalid(
+            field,
+            format!("`@{path}` and {} more may name files, too many to look for", tokens.len() - 1),
+        )
+        .hint("write them without the @, or allow them with --file-references"));
+    }
+    let places: Vec<&Path> =
+        std::iter::once(cwd.as_path()).chain(command.add_dirs.iter().map(PathBuf::as_path)).collect();
     no_such_file(&tokens, &places)
 }
 
@@ -53,7 +64,11 @@ pub(super) fn sizes(args: &[OsString], env: &super::environment::Vars) -> Result
     match env.iter().find(|(name, value)| name.len() + 1 + value.len() > MAX_ARGUMENT) {
         Some((name, value)) => Err(Failure::new(
             Kind::ArgTooLong,
-            format!("the variable {} of {} bytes is over the system's {MAX_ARGUMENT}", name.to_string_lossy(), value.len()),
+            format!(
+                "the variable {} of {} bytes is over the system's {MAX_ARGUMENT}",
+                name.to_string_lossy(),
+                value.len()
+            ),
         )),
         None => Ok(()),
     }
@@ -62,7 +77,8 @@ pub(super) fn sizes(args: &[OsString], env: &super::environment::Vars) -> Result
 /// A missing directory and a missing program are the same error of the system, so it is asked first.
 fn working_directory(cwd: &Path) -> Result<()> {
     let bad = |what: &str| {
-        Err(Failure::new(Kind::BadCwd, format!("cwd: {} {what}", cwd.display())).hint("name a directory that is there"))
+        Err(Failure::new(Kind::BadCwd, format!("cwd: {} {what}", cwd.display()))
+            .hint("name a directory that is there"))
     };
     match std::fs::metadata(cwd) {
         Ok(data) if data.is_dir() => Ok(()),
@@ -86,11 +102,10 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
 
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
     match std::fs::read(path) {
-        Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => Err(Failure::new(
-            Kind::Unenforceable,
-            format!("`{text}` is set in {}: {why}", path.display()),
-        )
-        .hint("the restriction cannot be held with it; take it out, or leave the restriction out")),
+        Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
+            Err(Failure::new(Kind::Unenforceable, format!("`{text}` is set in {}: {why}", path.display()))
+                .hint("the restriction cannot be held with it; take it out, or leave the restriction out"))
+        }
         _ => Ok(()),
     }
 }
@@ -99,7 +114,10 @@ fn no_such_file(tokens: &[(&str, &str)], places: &[&Path]) -> Result<()> {
     let refuse = |field: &str, path: &str, found: &Path| {
         Err(Failure::invalid(
             field,
-            format!("`@{path}` names a file that is there ({}), and the CLI would put its content into the text", found.display()),
+            format!(
+                "`@{path}` names a file that is there ({}), and the CLI would put its content into the text",
+                found.display()
+            ),
         )
         .hint("write it without the @, or allow it with --file-references"))
     };
@@ -111,8 +129,10 @@ fn no_such_file(tokens: &[(&str, &str)], places: &[&Path]) -> Result<()> {
             }
         }
     }
-    let wanted: Vec<(&str, &str, Vec<String>)> =
-        tokens.iter().map(|(f, p)| (*f, *p, p.to_lowercase().split('*').map(str::to_owned).collect())).collect();
+    let wanted: Vec<(&str, &str, Vec<String>)> = tokens
+        .iter()
+        .map(|(f, p)| (*f, *p, p.to_lowercase().split('*').map(str::to_owned).collect()))
+        .collect();
     let mut left = SEARCHED;
     for place in places {
         let mut open = vec![place.to_path_buf()];
@@ -124,7 +144,9 @@ fn no_such_file(tokens: &[(&str, &str)], places: &[&Path]) -> Result<()> {
                         let (field, path, _) = &wanted[0];
                         return Err(Failure::invalid(
                             field,
-                            format!("`@{path}` may name a file, and the workspace is too large to look for it"),
+                            format!(
+                                "`@{path}` may name a file, and the workspace is too large to look for it"
+                            ),
                         )
                         .hint("write it without the @, or allow it with --file-references"));
                     }

@@ -38,7 +38,11 @@ pub fn find(
             Some(path) => Ok(Found { path, by }),
             None => Err(Failure::new(
                 Kind::NotFound,
-                format!("{}: `{}` (from {by}) is no program that can be run", facts.id, cut(&program.to_string_lossy(), 200)),
+                format!(
+                    "{}: `{}` (from {by}) is no program that can be run",
+                    facts.id,
+                    cut(&program.to_string_lossy(), 200)
+                ),
             )
             .hint("give the path of an executable file, or a name that is in PATH")),
         };
@@ -51,8 +55,11 @@ pub fn find(
         .find_map(|bin| look(OsStr::new(bin), &everywhere))
         .map(|path| Found { path, by: "PATH".to_owned() })
         .ok_or_else(|| {
-            Failure::new(Kind::NotFound, format!("{} is not installed: no `{}` in PATH", facts.name, facts.bins.join("` or `")))
-                .hint(format!("install it with `{}`, or name the program with --bin", facts.install))
+            Failure::new(
+                Kind::NotFound,
+                format!("{} is not installed: no `{}` in PATH", facts.name, facts.bins.join("` or `")),
+            )
+            .hint(format!("install it with `{}`, or name the program with --bin", facts.install))
         })
 }
 
@@ -64,7 +71,8 @@ fn look(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 
 /// Where users have their own programs: PATH is bare under a scheduler or a desktop.
 fn user_folders(home: Option<&Path>) -> Vec<PathBuf> {
-    let own = [".local/bin", ".npm-global/bin", ".bun/bin", ".volta/bin", ".cargo/bin", "bin", ".local/share/pnpm"];
+    let own =
+        [".local/bin", ".npm-global/bin", ".bun/bin", ".volta/bin", ".cargo/bin", "bin", ".local/share/pnpm"];
     let mut dirs: Vec<PathBuf> = home.into_iter().flat_map(|home| own.map(|dir| home.join(dir))).collect();
     dirs.extend(["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin", "/bin"].map(PathBuf::from));
     dirs

@@ -50,7 +50,10 @@ fn unknown(args: &[&str]) -> Result<Option<ShimPlan>> {
         None => Ok(None),
         Some(arg) => Err(Failure::new(
             Kind::Unsupported,
-            format!("the .cmd shim is of an unknown kind, and cmd.exe would change the argument `{}`", crate::error::cut(arg, 80)),
+            format!(
+                "the .cmd shim is of an unknown kind, and cmd.exe would change the argument `{}`",
+                crate::error::cut(arg, 80)
+            ),
         )
         .hint("name the program itself with --bin")),
     }

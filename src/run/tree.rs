@@ -118,7 +118,9 @@ mod os {
     /// By a descriptor of the process, so that a recycled id is never signalled.
     pub(super) fn signal(id: i32, born: u64, signal: Signal) {
         let Some(pid) = rustix::process::Pid::from_raw(id) else { return };
-        let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else { return };
+        let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
+            return;
+        };
         if process(id).is_some_and(|p| p.born == born) {
             let _ = rustix::process::pidfd_send_signal(handle, signal.into());
         }

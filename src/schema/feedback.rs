@@ -14,7 +14,8 @@ pub const FEEDBACK_BYTES: usize = 4096;
 /// Faults of one value that are named.
 const FAULTS: usize = 12;
 
-const CLOSE: &str = "Answer again with the whole JSON value, corrected, and with nothing else: no text before or after it.";
+const CLOSE: &str =
+    "Answer again with the whole JSON value, corrected, and with nothing else: no text before or after it.";
 
 /// What the agent is told when its reply held no JSON value.
 pub fn feedback_for_no_value(why: &str) -> String {
@@ -36,7 +37,8 @@ pub(super) fn invalid(errors: &[ValidationError<'_>]) -> Invalid {
         fault(error, "", 0, &mut faults);
     }
     faults.dedup();
-    let summary = faults.first().map_or_else(|| "the value is not valid".to_owned(), |f| cut(f, 300).into_owned());
+    let summary =
+        faults.first().map_or_else(|| "the value is not valid".to_owned(), |f| cut(f, 300).into_owned());
     let mut feedback = String::from("Your last reply is not valid against the JSON Schema:\n");
     let room = FEEDBACK_BYTES - CLOSE.len() - 100;
     for (at, fault) in faults.iter().enumerate() {
@@ -78,7 +80,9 @@ fn fault(error: &ValidationError<'_>, form: &str, depth: usize, out: &mut Vec<St
 fn expected(kind: &K, found: &Value) -> String {
     let keyword = kind.keyword();
     match kind {
-        K::Type { kind: TypeKind::Single(one) } => format!("expected {one}, found {} (type)", type_name(found)),
+        K::Type { kind: TypeKind::Single(one) } => {
+            format!("expected {one}, found {} (type)", type_name(found))
+        }
         K::Type { kind: TypeKind::Multiple(set) } => {
             let names: Vec<String> = set.iter().map(|t| t.to_string()).collect();
             format!("expected one of {}, found {} (type)", names.join(", "), type_name(found))
@@ -89,13 +93,17 @@ fn expected(kind: &K, found: &Value) -> String {
             format!("holds keys that are not allowed: {} ({keyword})", names(unexpected))
         }
         K::AdditionalItems { limit } => format!("at most {limit} items ({keyword})"),
-        K::UnevaluatedItems { unexpected } => format!("holds {} items that are not allowed ({keyword})", unexpected.len()),
+        K::UnevaluatedItems { unexpected } => {
+            format!("holds {} items that are not allowed ({keyword})", unexpected.len())
+        }
         K::Format { format } => format!("expected the form of a {format} (format)"),
         K::Pattern { pattern } => format!("expected to match {} (pattern)", cut(pattern, 200)),
         K::MinLength { limit } | K::MaxLength { limit } => {
             format!("{} {limit} characters ({keyword})", bound(keyword))
         }
-        K::MinItems { limit } | K::MaxItems { limit } => format!("{} {limit} items ({keyword})", bound(keyword)),
+        K::MinItems { limit } | K::MaxItems { limit } => {
+            format!("{} {limit} items ({keyword})", bound(keyword))
+        }
         K::MinProperties { limit } | K::MaxProperties { limit } => {
             format!("{} {limit} keys ({keyword})", bound(keyword))
         }
@@ -109,7 +117,9 @@ fn expected(kind: &K, found: &Value) -> String {
         K::Not { schema } => format!("must not fit {} (not)", json(schema)),
         K::OneOfMultipleValid { .. } => "fits more than one form; exactly one may fit (oneOf)".to_owned(),
         K::AnyOf { .. } | K::OneOfNotValid { .. } => format!("fits none of the forms ({keyword})"),
-        K::PropertyNames { error } => format!("a key is not allowed: {} (propertyNames)", error.masked_with("it")),
+        K::PropertyNames { error } => {
+            format!("a key is not allowed: {} (propertyNames)", error.masked_with("it"))
+        }
         K::FalseSchema => "nothing is allowed here (false)".to_owned(),
         _ => format!("does not fit ({keyword})"),
     }

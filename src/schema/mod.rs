@@ -37,8 +37,9 @@ impl Schema {
     /// refers to something outside itself. Nothing is fetched or opened.
     pub fn compile(schema: &ReplySchema) -> Result<Schema> {
         let fault = |what: String| {
-            Failure::new(Kind::SchemaError, format!("schema: {}", cut(&what, 600)))
-                .hint("the schema must be valid by itself: every $ref inside it, a dialect of json-schema.org")
+            Failure::new(Kind::SchemaError, format!("schema: {}", cut(&what, 600))).hint(
+                "the schema must be valid by itself: every $ref inside it, a dialect of json-schema.org",
+            )
         };
         let mut value = strict_value(schema.text()).map_err(fault)?;
         let draft = dialect(&mut value).map_err(fault)?;
@@ -73,8 +74,16 @@ impl Schema {
 /// The dialect of a schema; its `$schema` is replaced by the spelling that the validator knows.
 fn dialect(schema: &mut Value) -> std::result::Result<Draft, String> {
     const KNOWN: [(&str, Draft, &str); 5] = [
-        ("json-schema.org/draft/2020-12/schema", Draft::Draft202012, "https://json-schema.org/draft/2020-12/schema"),
-        ("json-schema.org/draft/2019-09/schema", Draft::Draft201909, "https://json-schema.org/draft/2019-09/schema"),
+        (
+            "json-schema.org/draft/2020-12/schema",
+            Draft::Draft202012,
+            "https://json-schema.org/draft/2020-12/schema",
+        ),
+        (
+            "json-schema.org/draft/2019-09/schema",
+            Draft::Draft201909,
+            "https://json-schema.org/draft/2019-09/schema",
+        ),
         ("json-schema.org/draft-07/schema", Draft::Draft7, "http://json-schema.org/draft-07/schema#"),
         ("json-schema.org/draft-06/schema", Draft::Draft6, "http://json-schema.org/draft-06/schema#"),
         ("json-schema.org/draft-04/schema", Draft::Draft4, "http://json-schema.org/draft-04/schema#"),
@@ -101,15 +110,18 @@ fn describe(error: &ValidationError<'_>) -> String {
 
 fn runs_into_limit(error: &ValidationError<'_>) -> Option<String> {
     match error.kind() {
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => {
-            Some(format!("the pattern at {} runs into the limit of its regular expression", error.schema_path()))
-        }
+        ValidationErrorKind::BacktrackLimitExceeded { .. } => Some(format!(
+            "the pattern at {} runs into the limit of its regular expression",
+            error.schema_path()
+        )),
         ValidationErrorKind::RegexEngineFailure { message } => {
             Some(format!("the pattern at {} cannot be evaluated: {}", error.schema_path(), cut(message, 200)))
         }
         ValidationErrorKind::AnyOf { context }
         | ValidationErrorKind::OneOfNotValid { context }
-        | ValidationErrorKind::OneOfMultipleValid { context } => context.iter().flatten().find_map(runs_into_limit),
+        | ValidationErrorKind::OneOfMultipleValid { context } => {
+            context.iter().flatten().find_map(runs_into_limit)
+        }
         ValidationErrorKind::PropertyNames { error } => runs_into_limit(error),
         _ => None,
     }

@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 
 fn teamster(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamster"));
-    command.args(args).stdin(Stdio::null()).env_remove("TEAMSTER_HARNESS").env("XDG_CONFIG_HOME", "/nonexistent");
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .env_remove("TEAMSTER_HARNESS")
+        .env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }
 
@@ -22,7 +26,12 @@ fn told(output: Output) -> (i32, String, String) {
 }
 
 fn with_stdin(args: &[&str], stdin: &str) -> (i32, String, String) {
-    let mut child = teamster(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+    let mut child = teamster(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("runs");
     child.stdin.take().expect("a pipe").write_all(stdin.as_bytes()).expect("written");
     told(child.wait_with_output().expect("ends"))
 }
@@ -32,12 +41,16 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"
 #[test]
 fn the_value_is_on_stdout_and_the_retry_is_told_on_stderr() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/summary.schema.json");
-    let (status, out, err) = run(&["run", "gemini", "Summarise README.md", "--schema", schema, "--rehearse=wrong-first"]);
+    let (status, out, err) =
+        run(&["run", "gemini", "Summarise README.md", "--schema", schema, "--rehearse=wrong-first"]);
     assert_eq!(status, 0, "{err}");
     let value: Value = serde_json::from_str(&out).expect("one JSON value");
     assert!(value["summary"].is_string(), "{value}");
     assert_eq!(out.lines().count(), 1);
-    assert!(err.starts_with("attempt 1: /summary is missing (required); asking again in the same session\n"), "{err}");
+    assert!(
+        err.starts_with("attempt 1: /summary is missing (required); asking again in the same session\n"),
+        "{err}"
+    );
     assert!(err.contains("ok  ") && err.contains("2 attempts"), "{err}");
     assert!(!err.contains('\x1b') && !out.contains('\x1b'), "no colours where nobody looks");
 }
@@ -53,9 +66,12 @@ fn argv_shows_what_run_spawns() {
     let fake = Fake::raw("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{DIR}/args'\nexit 0\n");
     let bin = fake.bin.display().to_string();
     let request = ["gemini", "--", "-x\n--y"];
-    let lowered: Value = serde_json::from_str(&run(&[&["argv", "--json", "--tools", "glob"][..], &request].concat()).1).expect("JSON");
+    let lowered: Value =
+        serde_json::from_str(&run(&[&["argv", "--json", "--tools", "glob"][..], &request].concat()).1)
+            .expect("JSON");
     run(&[&["run", "--bin", &bin, "--tools", "glob"][..], &request].concat());
-    let args: Vec<&str> = lowered["args"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let args: Vec<&str> =
+        lowered["args"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     let shown = args.join("\n") + "\n";
     let spawned = fake.read("args");
     let (before, after) = shown.split_once("{file:guard.toml}").expect("a place for the guard");
@@ -66,12 +82,41 @@ fn argv_shows_what_run_spawns() {
 #[test]
 fn every_field_of_a_request_has_a_flag() {
     let (_, out, err) = run(&[
-        "argv", "gemini", "p", "--json", "--system", "s", "--model", "m", "--exact-model", "--tools", "read_file",
-        "--permission", "edit", "--schema", SCHEMA, "--effort", "high", "--session-id", "s-1", "--cwd", "/", "--add-dir",
-        "/tmp", "--max-turns", "3", "--env", "A=b", "--output", "json", "--file-references", "--allow-unenforced",
+        "argv",
+        "gemini",
+        "p",
+        "--json",
+        "--system",
+        "s",
+        "--model",
+        "m",
+        "--exact-model",
+        "--tools",
+        "read_file",
+        "--permission",
+        "edit",
+        "--schema",
+        SCHEMA,
+        "--effort",
+        "high",
+        "--session-id",
+        "s-1",
+        "--cwd",
+        "/",
+        "--add-dir",
+        "/tmp",
+        "--max-turns",
+        "3",
+        "--env",
+        "A=b",
+        "--output",
+        "json",
+        "--file-references",
+        "--allow-unenforced",
     ]);
     let lowered: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{err}"));
-    let mut fields: Vec<&str> = lowered["report"].as_array().expect("rows").iter().filter_map(|r| r["field"].as_str()).collect();
+    let mut fields: Vec<&str> =
+        lowered["report"].as_array().expect("rows").iter().filter_map(|r| r["field"].as_str()).collect();
     fields.sort_unstable();
     fields.dedup();
     let mut all: Vec<&str> = teamster::FIELDS.iter().copied().filter(|f| *f != "harness").collect();
@@ -88,8 +133,21 @@ fn strict_turns_a_drop_into_an_error_that_names_the_field() {
 
 #[test]
 fn each_failure_has_the_exit_status_of_the_table() {
-    let rehearse = |script: &str| run(&["run", "gemini", "hi", "--rehearse", script].map(ToOwned::to_owned).join("\u{0}").replace("--rehearse\u{0}", "--rehearse=").split('\u{0}').collect::<Vec<_>>());
-    for (script, status) in [("[{\"status\":401}]", 41), ("[{\"status\":429}]", 75), ("[{\"status\":500}]", 1), ("[{\"empty\":true}]", 1), ("[{\"text\":\"fine\"}]", 0)] {
+    let rehearse = |script: &str| {
+        run(&["run", "gemini", "hi", "--rehearse", script]
+            .map(ToOwned::to_owned)
+            .join("\u{0}")
+            .replace("--rehearse\u{0}", "--rehearse=")
+            .split('\u{0}')
+            .collect::<Vec<_>>())
+    };
+    for (script, status) in [
+        ("[{\"status\":401}]", 41),
+        ("[{\"status\":429}]", 75),
+        ("[{\"status\":500}]", 1),
+        ("[{\"empty\":true}]", 1),
+        ("[{\"text\":\"fine\"}]", 0),
+    ] {
         let (got, out, err) = rehearse(script);
         assert_eq!(got, status, "{script}: {err}");
         assert_eq!(out, if status == 0 { "fine\n" } else { "" });
@@ -97,7 +155,8 @@ fn each_failure_has_the_exit_status_of_the_table() {
     let (status, _, err) = run(&["run", "gemini", "hi", "--rehearse=[{\"hang\":60}]", "--timeout", "1"]);
     assert_eq!(status, 124, "{err}");
     assert!(err.contains("next: --timeout SECONDS"), "{err}");
-    let (status, out, _) = run(&["run", "gemini", "hi", "--schema", SCHEMA, "--attempts", "2", "--rehearse=[{\"json\":{}}]"]);
+    let (status, out, _) =
+        run(&["run", "gemini", "hi", "--schema", SCHEMA, "--attempts", "2", "--rehearse=[{\"json\":{}}]"]);
     assert_eq!((status, out.as_str()), (65, ""));
     let (status, _, err) = run(&["run", "gemini", "hi", "--bin", "/no/such/program"]);
     assert_eq!(status, 127, "{err}");
@@ -110,18 +169,25 @@ fn with_json_a_failure_is_one_object_too() {
     assert_eq!((status, &outcome["ok"], &outcome["failure"]["kind"]), (41, &json!(false), &json!("auth")));
     let (status, out, _) = run(&["run", "gemini", "hi", "--json", "--tools", "no_such_tool"]);
     let outcome: Value = serde_json::from_str(&out).expect("one object");
-    assert_eq!((status, &outcome["failure"]["kind"], &outcome["attempts"]), (2, &json!("unsupported"), &json!([])));
+    assert_eq!(
+        (status, &outcome["failure"]["kind"], &outcome["attempts"]),
+        (2, &json!("unsupported"), &json!([]))
+    );
 }
 
 #[test]
 fn stream_gives_events_as_json_lines_and_the_outcome_last() {
-    let (status, out, _) = run(&["run", "gemini", "hi", "--stream", "--schema", SCHEMA, "--rehearse=wrong-first"]);
+    let (status, out, _) =
+        run(&["run", "gemini", "hi", "--stream", "--schema", SCHEMA, "--rehearse=wrong-first"]);
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).expect("a JSON line")).collect();
     let types: Vec<&str> = lines.iter().filter_map(|l| l["type"].as_str()).collect();
     assert_eq!(status, 0);
     assert_eq!(
         types,
-        ["session", "text", "text", "usage", "end", "retry", "session", "text", "text", "usage", "end", "outcome"]
+        [
+            "session", "text", "text", "usage", "end", "retry", "session", "text", "text", "usage", "end",
+            "outcome"
+        ]
     );
     assert_eq!(lines[11]["outcome"]["value"], json!({"n": 1}));
 }
@@ -129,7 +195,8 @@ fn stream_gives_events_as_json_lines_and_the_outcome_last() {
 #[test]
 fn a_request_comes_from_a_file_or_stdin_and_flags_win() {
     let request = r#"{"harness":"gemini-cli","prompt":"from json","model":"m-1","permission":"default"}"#;
-    let (status, out, err) = with_stdin(&["argv", "--request", "-", "--output", "auto", "--model", "m-2"], request);
+    let (status, out, err) =
+        with_stdin(&["argv", "--request", "-", "--output", "auto", "--model", "m-2"], request);
     assert_eq!(status, 0, "{err}");
     assert!(out.contains("--model m-2 --approval-mode auto_edit") && out.contains("-p 'from json'"), "{out}");
     assert!(err.contains("note: permission `default` asks a person"), "{err}");
@@ -141,13 +208,18 @@ fn a_request_comes_from_a_file_or_stdin_and_flags_win() {
 #[test]
 fn a_prompt_comes_from_an_argument_stdin_or_a_file() {
     let hostile = "---\nfront: matter\n---\n@nothing --help";
-    for args in [&["argv", "gemini", "-", "--output", "auto"][..], &["argv", "gemini", "--output", "auto"][..]] {
+    for args in
+        [&["argv", "gemini", "-", "--output", "auto"][..], &["argv", "gemini", "--output", "auto"][..]]
+    {
         assert_eq!(with_stdin(args, hostile).1, format!("gemini '--prompt={hostile}'\n"));
     }
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), hostile).expect("written");
     let path = file.path().display().to_string();
-    assert_eq!(run(&["argv", "gemini", "--prompt-file", &path, "--output", "auto"]).1, format!("gemini '--prompt={hostile}'\n"));
+    assert_eq!(
+        run(&["argv", "gemini", "--prompt-file", &path, "--output", "auto"]).1,
+        format!("gemini '--prompt={hostile}'\n")
+    );
     assert_eq!(run(&["argv", "gemini", "--output", "auto", "--", "--help"]).1, "gemini '--prompt=--help'\n");
     let (status, _, err) = run(&["argv", "gemini"]);
     assert_eq!(status, 2);
@@ -157,7 +229,11 @@ fn a_prompt_comes_from_an_argument_stdin_or_a_file() {
 #[test]
 fn an_open_stdin_is_not_waited_for_when_the_prompt_is_there() {
     let began = Instant::now();
-    let mut child = teamster(&["run", "gemini", "hi", "--rehearse"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("runs");
+    let mut child = teamster(&["run", "gemini", "hi", "--rehearse"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("runs");
     let kept_open = child.stdin.take();
     assert!(child.wait().expect("ends").success());
     drop(kept_open);
@@ -186,7 +262,15 @@ fn bad_counts_and_clocks_are_refused_before_any_run() {
 
 #[test]
 fn a_text_can_be_shortened_and_says_so() {
-    let (_, out, _) = run(&["run", "gemini", "hi", "--json", "--max-reply", "5", "--rehearse=[{\"text\":\"añb\u{1F600}cd\"}]"]);
+    let (_, out, _) = run(&[
+        "run",
+        "gemini",
+        "hi",
+        "--json",
+        "--max-reply",
+        "5",
+        "--rehearse=[{\"text\":\"añb\u{1F600}cd\"}]",
+    ]);
     let outcome: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((&outcome["text"], &outcome["truncated"]), (&json!("añb"), &json!(true)));
 }
@@ -197,7 +281,8 @@ fn ctrl_c_ends_the_children_and_exits_130() {
     let bin = fake.bin.display().to_string();
     for signal in ["INT", "TERM"] {
         let _ = std::fs::remove_file(fake.dir.path().join("pid"));
-        let mut child = teamster(&["run", "gemini", "hi", "--bin", &bin]).stderr(Stdio::piped()).spawn().expect("runs");
+        let mut child =
+            teamster(&["run", "gemini", "hi", "--bin", &bin]).stderr(Stdio::piped()).spawn().expect("runs");
         let began = Instant::now();
         while fake.read("pid").is_empty() && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
@@ -213,7 +298,10 @@ fn ctrl_c_ends_the_children_and_exits_130() {
 fn names_and_variables_pick_harness_binary_and_model() {
     let fake = Fake::new("init; say \"$*\"; result");
     let mut command = teamster(&["run", "just a prompt"]);
-    command.env("TEAMSTER_HARNESS", "gemini").env("TEAMSTER_GEMINI_BIN", &fake.bin).env("TEAMSTER_GEMINI_MODEL", "m-9");
+    command
+        .env("TEAMSTER_HARNESS", "gemini")
+        .env("TEAMSTER_GEMINI_BIN", &fake.bin)
+        .env("TEAMSTER_GEMINI_MODEL", "m-9");
     let (status, out, err) = told(command.output().expect("runs"));
     assert_eq!(status, 0, "{err}");
     assert_eq!(out, "--model m-9 --output-format stream-json -p just a prompt\n");
@@ -225,9 +313,16 @@ fn a_configuration_gives_profiles_aliases_and_a_ceiling() {
     let text = "default_harness = \"gemini\"\n[models.fast]\ngemini = \"flash-1\"\n\"*\" = \"other\"\n[profiles.gemini]\nargs = [\"--debug\"]\npermission = \"read-only\"\n[profiles.mine]\nplatform = \"gemini\"\nmodels = { fast = \"mine-1\" }\n";
     std::fs::write(file.path(), text).expect("written");
     let path = file.path().display().to_string();
-    let argv = |more: &[&str]| run(&[&["argv", "do it", "--config", &path, "--output", "auto", "--model", "fast"][..], more].concat()).1;
+    let argv = |more: &[&str]| {
+        run(&[&["argv", "do it", "--config", &path, "--output", "auto", "--model", "fast"][..], more]
+            .concat())
+        .1
+    };
     let ceiling = argv(&["--permission", "full"]);
-    assert!(ceiling.starts_with("gemini --debug --model flash-1 --approval-mode default --skip-trust"), "{ceiling}");
+    assert!(
+        ceiling.starts_with("gemini --debug --model flash-1 --approval-mode default --skip-trust"),
+        "{ceiling}"
+    );
     assert_eq!(argv(&["--profile", "mine"]), "gemini --model mine-1 -p 'do it'\n");
     assert_eq!(argv(&["--profile", "mine", "--exact-model"]), "gemini --model fast -p 'do it'\n");
     std::fs::write(file.path(), "[profiles.gemini]\nargz = []\n").expect("written");
@@ -259,4 +354,40 @@ fn help_shows_examples_and_bad_flags_exit_2() {
         assert!(out.contains("EXAMPLES"), "{sub}");
     }
     assert_eq!(run(&["run", "gemini", "hi", "--no-such-flag"]).0, 2);
+}
+
+#[test]
+fn a_mistyped_option_is_never_the_prompt() {
+    let (status, out, err) = with_stdin(&["argv", "gemini", "--permision=read-only"], "the real prompt");
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(err.contains("`--permision=read-only` looks like an option"), "{err}");
+    assert_eq!(
+        run(&["argv", "gemini", "- [ ] fix it", "--output", "auto"]).1,
+        "gemini '--prompt=- [ ] fix it'\n"
+    );
+}
+
+#[test]
+fn quiet_says_nothing_but_errors() {
+    let (status, out, err) = run(&[
+        "run",
+        "gemini",
+        "hi",
+        "-q",
+        "--permission",
+        "default",
+        "--schema",
+        SCHEMA,
+        "--rehearse=wrong-first",
+    ]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "{\"n\":1}\n", ""));
+}
+
+#[test]
+fn an_empty_variable_is_no_variable() {
+    let mut command = teamster(&["argv", "gemini", "hi", "--output", "auto"]);
+    for name in ["TEAMSTER_CONFIG", "TEAMSTER_HARNESS", "TEAMSTER_GEMINI_MODEL", "TEAMSTER_GEMINI_BIN"] {
+        command.env(name, "");
+    }
+    assert_eq!(told(command.output().expect("runs")).1, "gemini -p hi\n");
 }

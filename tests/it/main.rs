@@ -5,6 +5,10 @@
 
 #[cfg(feature = "testkit")]
 mod argv;
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod conformance;
 #[cfg(feature = "testkit")]
 mod gemini;
 mod policy;
@@ -18,10 +22,6 @@ mod request;
 mod retry;
 #[cfg(feature = "validate")]
 mod schemas;
-#[cfg(feature = "cli")]
-mod cli;
-#[cfg(feature = "cli")]
-mod conformance;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;

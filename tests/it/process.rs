@@ -31,7 +31,8 @@ init; say "stdin=$n max=$m"; result"#,
         let outcome = fake.dispatch(DispatchRequest::new(prompt), 20.0);
         assert_eq!(outcome.text.as_deref(), Some(text), "{:?}", outcome.failure);
     }
-    let with_system = DispatchRequest { system_prompt: Some("s".repeat(153_600)), ..DispatchRequest::new("ok") };
+    let with_system =
+        DispatchRequest { system_prompt: Some("s".repeat(153_600)), ..DispatchRequest::new("ok") };
     assert_eq!(fake.dispatch(with_system, 20.0).text.as_deref(), Some("stdin=153604 max=15"));
     let over = fake.dispatch(DispatchRequest::new("x".repeat(9 << 20)), 20.0);
     assert_eq!((kind(&over), over.attempts.len()), (Some(Kind::ArgTooLong), 0));
@@ -48,7 +49,9 @@ fn b06_an_answer_that_is_no_event_is_no_answer() {
 
 #[test]
 fn b06_a_leading_slash_reaches_the_cli_as_text() {
-    let fake = Fake::new(r#"for a in "$@"; do last=$a; done; printf %s "$last" > "$DIR/prompt"; init; say ok; result"#);
+    let fake = Fake::new(
+        r#"for a in "$@"; do last=$a; done; printf %s "$last" > "$DIR/prompt"; init; say ok; result"#,
+    );
     let outcome = fake.dispatch(DispatchRequest::new("/usr/bin/env is missing, why?"), 10.0);
     assert!(outcome.ok, "{outcome:?}");
     assert_eq!(fake.read("prompt"), "\n/usr/bin/env is missing, why?");
@@ -98,9 +101,13 @@ fn b09_a_hang_shows_the_last_word_of_the_cli() {
 
 #[test]
 fn b10_markers_of_an_outer_session_do_not_reach_the_child() {
-    let fake = Fake::new(r#"init; say "[$CLAUDECODE$GEMINI_CLI$CLAUDE_CODE_ENTRYPOINT]$TEAMSTER_DEPTH[$SECRET_THING]"; result"#);
+    let fake = Fake::new(
+        r#"init; say "[$CLAUDECODE$GEMINI_CLI$CLAUDE_CODE_ENTRYPOINT]$TEAMSTER_DEPTH[$SECRET_THING]"; result"#,
+    );
     let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "TEAMSTER_DEPTH").collect();
-    for (name, value) in [("CLAUDECODE", "1"), ("GEMINI_CLI", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli"), ("SECRET_THING", "s")] {
+    for (name, value) in
+        [("CLAUDECODE", "1"), ("GEMINI_CLI", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli"), ("SECRET_THING", "s")]
+    {
         env.push((name.into(), value.into()));
     }
     let runner = |env| LocalRunner { env: Some(env), ..fake.runner() };
@@ -122,7 +129,8 @@ fn b11_the_working_directory_is_true_and_a_missing_one_is_named() {
     let sub = work.path().canonicalize().expect("a real path").join("sub");
     std::fs::create_dir(&sub).expect("a folder");
     let base = sub.parent().expect("a parent");
-    let ask = |cwd: &str| fake.dispatch(DispatchRequest { cwd: Some(cwd.into()), ..hi() }.resolved(base), 10.0);
+    let ask =
+        |cwd: &str| fake.dispatch(DispatchRequest { cwd: Some(cwd.into()), ..hi() }.resolved(base), 10.0);
     assert_eq!(ask("sub").text, Some(format!("{0}|{0}", sub.display())));
     std::fs::write(base.join("a-file"), "").expect("a file");
     for (cwd, says) in [("missing", "does not exist"), ("a-file", "is no directory")] {
@@ -294,7 +302,8 @@ printf '"}\n'; say small; result"#,
 
 #[test]
 fn b18_an_endless_line_reaches_the_limit_and_keeps_the_session() {
-    let fake = Fake::new("init s-18; yes AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA | tr -d '\\n'");
+    let fake =
+        Fake::new("init s-18; yes AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA | tr -d '\\n'");
     let limits = Limits { max_output_bytes: Some(40 << 20), timeout_s: Some(60.0), ..Limits::default() };
     let outcome = fake.dispatch_with(hi(), Profile { limits, ..Profile::default() }, fake.runner());
     assert_eq!(kind(&outcome), Some(Kind::OutputLimit), "{:?}", outcome.failure);
@@ -318,7 +327,9 @@ fn first_output_and_idle_have_clocks_of_their_own() {
         timeout_s: Some(30.0),
         ..Limits::default()
     };
-    let ask = |fake: &Fake, limits| fake.dispatch_with(hi(), Profile { limits, ..Profile::default() }, fake.runner());
+    let ask = |fake: &Fake, limits| {
+        fake.dispatch_with(hi(), Profile { limits, ..Profile::default() }, fake.runner())
+    };
     let silent = ask(&Fake::new("sleep 300"), limits(Some(0.5), None)).failure.expect("a failure");
     assert_eq!(silent.kind, Kind::Timeout);
     assert!(silent.message.starts_with("no output at all"), "{}", silent.message);
@@ -355,7 +366,8 @@ echo "$d" > "$DIR/folder"; echo "$TMPDIR" >> "$DIR/folder"; init; say ok; result
     let (dir, tmp) = folder.trim().split_once('\n').expect("two lines");
     assert_eq!(tmp, format!("{dir}/tmp"));
     assert!(!std::path::Path::new(dir).exists());
-    let kept = fake.dispatch_with(request, Profile::default(), LocalRunner { keep_files: true, ..fake.runner() });
+    let kept =
+        fake.dispatch_with(request, Profile::default(), LocalRunner { keep_files: true, ..fake.runner() });
     let files = kept.attempts[0].files.clone().expect("kept files");
     assert!(std::path::Path::new(&files).join("stdout").is_file());
     std::fs::remove_dir_all(files).expect("the folder can be removed");
@@ -381,7 +393,8 @@ fn a_restriction_that_system_policies_would_set_aside_is_refused() {
         let limits = profile.limits.settled().expect("limits");
         let deadline = std::time::Instant::now() + limits.timeout;
         let mut emit = |_: teamster::Event<'_>| {};
-        let context = RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
+        let context =
+            RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
         block_on(fake.runner().run(lowered, context))
     };
     assert_eq!(run(&lowered).expect("runs").reply.text, "ok");
@@ -398,7 +411,10 @@ fn a_restricting_request_takes_away_what_env_files_of_the_workspace_would_set() 
     let write = |path: &str, text: &str| std::fs::write(home.path().join(path), text).expect("written");
     write(".env", "MINE=1\n");
     write("repo/.env", "\u{feff}export EVIL_ABOVE = 1\r\nPATH=/evil\n");
-    write("repo/deep/.gemini/.env", "LD_PRELOAD\n = './evil.so' # x\nA=1 B: 2\u{2028}HIDDEN=3\nGEMINI_API_KEY=theirs\n");
+    write(
+        "repo/deep/.gemini/.env",
+        "LD_PRELOAD\n = './evil.so' # x\nA=1 B: 2\u{2028}HIDDEN=3\nGEMINI_API_KEY=theirs\n",
+    );
     let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
     env.push(("HOME".into(), home.path().into()));
     let run = |permission: Option<Permission>| {
@@ -409,12 +425,18 @@ fn a_restricting_request_takes_away_what_env_files_of_the_workspace_would_set() 
         fake.read("env")
     };
     let held = run(Some(Permission::ReadOnly));
-    let value = |env: &str, name: &str| env.lines().find_map(|l| l.strip_prefix(&format!("{name}="))).map(str::to_owned);
+    let value = |env: &str, name: &str| {
+        env.lines().find_map(|l| l.strip_prefix(&format!("{name}="))).map(str::to_owned)
+    };
     for name in ["EVIL_ABOVE", "LD_PRELOAD", "A", "B", "HIDDEN"] {
         assert_eq!(value(&held, name).as_deref(), Some(""), "{name}");
     }
     for name in ["MINE", "GEMINI_API_KEY"] {
-        assert_eq!(value(&held, name), std::env::var(name).ok(), "{name}: the user's own, and what may come from there");
+        assert_eq!(
+            value(&held, name),
+            std::env::var(name).ok(),
+            "{name}: the user's own, and what may come from there"
+        );
     }
     assert_eq!(value(&held, "PATH"), std::env::var("PATH").ok());
     assert_eq!(value(&run(None), "EVIL_ABOVE"), None, "a request that restricts nothing changes nothing");
@@ -428,7 +450,13 @@ fn a_restriction_that_the_users_settings_would_undo_is_refused() {
     let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
     env.push(("HOME".into(), home.path().into()));
     let request = DispatchRequest { permission: Some(Permission::ReadOnly), ..hi() };
-    let run = || fake.dispatch_with(request.clone(), Profile::default(), LocalRunner { env: Some(env.clone()), ..fake.runner() });
+    let run = || {
+        fake.dispatch_with(
+            request.clone(),
+            Profile::default(),
+            LocalRunner { env: Some(env.clone()), ..fake.runner() },
+        )
+    };
     assert!(run().ok);
     let settings = r#"{"tools": {"discoveryCommand": "./tools.sh"}}"#;
     std::fs::write(home.path().join(".gemini/settings.json"), settings).expect("written");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use teamster::dispatch::{DispatchOptions, until_valid};
 use teamster::run::{Ran, RunContext, Runner};
 use teamster::{
-    DispatchRequest, Failure, HarnessRegistry, Kind, Limits, Lowered, Outcome, Permission, Profile, Reply, ReplySchema,
-    reply::Usage,
+    DispatchRequest, Failure, HarnessRegistry, Kind, Limits, Lowered, Outcome, Permission, Profile, Reply,
+    ReplySchema, reply::Usage,
 };
 
 /// Plays runs without a process: one reply after the other, and keeps the commands.
@@ -34,7 +34,8 @@ fn failed(kind: Kind) -> Reply {
 }
 
 fn widgets() -> DispatchRequest {
-    let schema = json!({"type": "object", "properties": {"widgets": {"type": "integer"}}, "required": ["widgets"]});
+    let schema =
+        json!({"type": "object", "properties": {"widgets": {"type": "integer"}}, "required": ["widgets"]});
     DispatchRequest {
         schema: Some(ReplySchema::from_value(&schema).expect("a schema")),
         system_prompt: Some("You count.".into()),
@@ -95,7 +96,11 @@ fn without_a_session_the_whole_request_is_sent_again_with_the_feedback() {
     let (outcome, commands) = play(widgets(), vec![none("no"), none("{\"widgets\":1}")]);
     assert!(outcome.ok);
     let second = line(&commands[1]);
-    assert!(second.contains("COUNT THE WIDGETS") && second.contains("You count.") && second.contains("no JSON was found"));
+    assert!(
+        second.contains("COUNT THE WIDGETS")
+            && second.contains("You count.")
+            && second.contains("no JSON was found")
+    );
     assert!(!second.contains("--resume"));
 }
 
@@ -106,7 +111,11 @@ fn a_session_that_is_gone_costs_one_run_once_and_then_the_whole_request_is_sent(
     assert!(outcome.ok, "{outcome:?}");
     let lines: Vec<String> = commands.iter().map(line).collect();
     assert!(lines[1].contains("--resume=s-one"));
-    assert!(!lines[2].contains("--resume") && lines[2].contains("COUNT THE WIDGETS") && lines[2].contains("no JSON"));
+    assert!(
+        !lines[2].contains("--resume")
+            && lines[2].contains("COUNT THE WIDGETS")
+            && lines[2].contains("no JSON")
+    );
     // A session that the caller asked to resume and that is not there is the caller's error.
     let resume = DispatchRequest { session: Some(teamster::Session::Resume("s-x".into())), ..widgets() };
     let (outcome, commands) = play(resume, vec![failed(Kind::SessionNotFound)]);
@@ -153,13 +162,16 @@ fn unknown_usage_stays_unknown() {
 #[test]
 fn a_schema_that_does_not_compile_is_the_callers_error_before_any_run() {
     let schema = ReplySchema::from_text(r#"{"type": "nonsense"}"#).expect("JSON");
-    let (outcome, commands) = play(DispatchRequest { schema: Some(schema), ..widgets() }, vec![said("x", "s")]);
+    let (outcome, commands) =
+        play(DispatchRequest { schema: Some(schema), ..widgets() }, vec![said("x", "s")]);
     assert_eq!((outcome.failure.map(|f| f.kind), commands.len()), (Some(Kind::SchemaError), 0));
 }
 
 #[test]
 fn b38_an_auth_failure_is_one_spawn() {
-    let fake = Fake::new(r#"echo x >> "$DIR/spawns"; echo 'Please set an Auth method in your settings' >&2; exit 41"#);
+    let fake = Fake::new(
+        r#"echo x >> "$DIR/spawns"; echo 'Please set an Auth method in your settings' >&2; exit 41"#,
+    );
     let limits = Limits { attempts: Some(4), ..Limits::default() };
     let outcome = fake.dispatch_with(widgets(), Profile { limits, ..Profile::default() }, fake.runner());
     assert_eq!(outcome.failure.map(|f| f.kind), Some(Kind::Auth));

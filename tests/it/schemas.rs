@@ -33,28 +33,47 @@ fn b31_no_reference_leaves_the_schema() {
     ];
     for schema in works {
         let compiled = compile(&schema).expect("compiles");
-        assert_eq!((compiled.accepts(&json!({"a": 1})), compiled.accepts(&json!({"a": "1"}))), (true, false), "{schema}");
+        assert_eq!(
+            (compiled.accepts(&json!({"a": 1})), compiled.accepts(&json!({"a": "1"}))),
+            (true, false),
+            "{schema}"
+        );
     }
 }
 
 #[test]
 fn b32_the_dialect_is_the_callers_in_every_spelling() {
     let pair = |dialect: &str| json!({"$schema": dialect, "type": "object", "properties": {"pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}}, "required": ["pair"]});
-    for dialect in ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft/2020-12/schema#"] {
+    for dialect in
+        ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft/2020-12/schema#"]
+    {
         let schema = compile(&pair(dialect)).expect("compiles");
-        let verdicts = [json!(["a", 1]), json!([1, "a"]), json!(["a", "b"])].map(|p| schema.accepts(&json!({"pair": p})));
+        let verdicts = [json!(["a", 1]), json!([1, "a"]), json!(["a", "b"])]
+            .map(|p| schema.accepts(&json!({"pair": p})));
         assert_eq!(verdicts, [true, false, false], "{dialect}");
     }
-    for dialect in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema"] {
-        let schema = compile(&json!({"$schema": dialect, "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}));
+    for dialect in [
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft-07/schema",
+    ] {
+        let schema = compile(
+            &json!({"$schema": dialect, "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}),
+        );
         let schema = schema.expect("compiles");
-        assert_eq!((schema.accepts(&json!({"ok": true})), schema.accepts(&json!({}))), (true, false), "{dialect}");
+        assert_eq!(
+            (schema.accepts(&json!({"ok": true})), schema.accepts(&json!({}))),
+            (true, false),
+            "{dialect}"
+        );
     }
 }
 
 #[test]
 fn b33_optional_and_open_stay_as_the_caller_wrote_them() {
-    let schema = compile(&json!({"type": "object", "properties": {"ok": {"type": "boolean"}, "note": {"type": "string"}}, "required": ["ok"]}));
+    let schema = compile(
+        &json!({"type": "object", "properties": {"ok": {"type": "boolean"}, "note": {"type": "string"}}, "required": ["ok"]}),
+    );
     let schema = schema.expect("compiles");
     assert!(schema.accepts(&json!({"ok": true})));
     assert!(schema.accepts(&json!({"ok": true, "extra": 1})));
@@ -65,14 +84,22 @@ fn b33_optional_and_open_stay_as_the_caller_wrote_them() {
 fn b34_formats_are_asserted_in_every_dialect() {
     let format = json!({"type": "string", "format": "date-time"});
     let mut schemas = vec![format.clone()];
-    for dialect in ["https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"] {
+    for dialect in [
+        "https://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "http://json-schema.org/draft-07/schema#",
+    ] {
         let mut schema = format.clone();
         schema["$schema"] = json!(dialect);
         schemas.push(schema);
     }
     for schema in schemas {
         let compiled = compile(&schema).expect("compiles");
-        assert_eq!((compiled.accepts(&json!("not a date")), compiled.accepts(&json!("2026-01-31T12:00:00Z"))), (false, true), "{schema}");
+        assert_eq!(
+            (compiled.accepts(&json!("not a date")), compiled.accepts(&json!("2026-01-31T12:00:00Z"))),
+            (false, true),
+            "{schema}"
+        );
     }
 }
 
@@ -82,7 +109,11 @@ fn b37_feedback_names_path_keyword_and_form_of_every_branch() {
         {"type": "object", "required": ["kind", "url"], "properties": {"kind": {"const": "link"}, "url": {"type": "string"}}},
         {"type": "object", "required": ["kind", "n"], "properties": {"kind": {"const": "num"}, "n": {"type": "integer"}}}
     ]}));
-    let invalid = schema.expect("compiles").verdict(&json!({"kind": "num", "n": "3"})).expect("a verdict").expect("invalid");
+    let invalid = schema
+        .expect("compiles")
+        .verdict(&json!({"kind": "num", "n": "3"}))
+        .expect("a verdict")
+        .expect("invalid");
     assert_eq!(
         invalid.feedback,
         "Your last reply is not valid against the JSON Schema:\n\
@@ -115,12 +146,18 @@ fn a_pattern_that_runs_into_its_limit_is_the_schemas_fault() {
 
 #[test]
 fn a_pattern_that_is_no_regular_expression_does_not_compile() {
-    assert_eq!(compile(&json!({"pattern": "("})).map(|_| ()).expect_err("is refused").kind, Kind::SchemaError);
+    assert_eq!(
+        compile(&json!({"pattern": "("})).map(|_| ()).expect_err("is refused").kind,
+        Kind::SchemaError
+    );
 }
 
 #[test]
 fn a_schema_that_only_refers_to_itself_ends() {
-    for schema in [json!({"$ref": "#"}), json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"})] {
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
+    ] {
         if let Ok(compiled) = compile(&schema) {
             let _ = compiled.accepts(&json!({"a": [1, {"b": 2}]}));
         }

@@ -1,5 +1,18 @@
 //! Every built-in harness conforms, and the suite finds each kind of fault.
 
+#[cfg(feature = "run")]
+#[path = "../../examples/third_party.rs"]
+#[expect(unreachable_pub, reason = "it is a program of its own, too")]
+mod third_party;
+
+/// A harness of another crate: registered, conforming, lowered and run, in under 60 lines.
+#[cfg(feature = "run")]
+#[test]
+fn a_third_partys_harness_runs_in_under_60_lines() {
+    assert_eq!(third_party::main(), Ok(()));
+    assert!(include_str!("../../examples/third_party.rs").lines().count() < 60);
+}
+
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use teamster::command::Text;

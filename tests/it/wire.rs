@@ -16,7 +16,11 @@ fn shipped_schemas_are_those_of_the_types() {
         if std::env::var_os("UPDATE_SCHEMAS").is_some() {
             std::fs::write(&path, &made).expect("schemas/ is writable");
         }
-        assert_eq!(std::fs::read_to_string(&path).expect("the schema ships"), made, "{name}: see the comment above");
+        assert_eq!(
+            std::fs::read_to_string(&path).expect("the schema ships"),
+            made,
+            "{name}: see the comment above"
+        );
     }
 }
 
@@ -70,7 +74,8 @@ fn requests_and_outcomes_fit_their_schemas() {
     let (request, _) = DispatchRequest::from_json(&whole.to_string()).expect("a request");
     fits(&requests, &whole);
     fits(&requests, &serde_json::to_value(&request).expect("JSON"));
-    for tools in [json!("a, b"), json!(["a"]), json!({}), json!({"shell": false, "read": "ask"}), json!(null)] {
+    for tools in [json!("a, b"), json!(["a"]), json!({}), json!({"shell": false, "read": "ask"}), json!(null)]
+    {
         fits(&requests, &json!({"prompt": "p", "tools": tools}));
     }
     assert!(!requests.accepts(&json!({"prompt": "p", "promt": "q"})));
@@ -78,5 +83,8 @@ fn requests_and_outcomes_fit_their_schemas() {
     fits(&schema("outcome"), &serde_json::to_value(refused).expect("JSON"));
     let facts = HarnessRegistry::builtin().get("gemini").expect("built in").facts().clone();
     fits(&schema("harness"), &serde_json::to_value(facts).expect("JSON"));
-    fits(&schema("config"), &json!({"profiles": {"gemini": {"args": ["--debug"], "limits": {"attempts": 2}}}}));
+    fits(
+        &schema("config"),
+        &json!({"profiles": {"gemini": {"args": ["--debug"], "limits": {"attempts": 2}}}}),
+    );
 }

@@ -2,7 +2,9 @@
 
 use super::{gemini, tools};
 use crate::argv::args;
-use teamster::{DispatchRequest, HarnessRegistry, Kind, Lowered, Permission, Profile, Result, lower};
+use teamster::{
+    DispatchRequest, HarnessRegistry, Kind, Lowered, Permission, Profile, Result, ToolPolicy, lower,
+};
 
 fn with_profile(request: &DispatchRequest, profile_args: &[&str]) -> Result<Lowered> {
     let profile =
@@ -99,4 +101,22 @@ fn the_profiles_permission_is_a_ceiling() {
         let request = DispatchRequest { permission, ..read_only.clone() };
         assert_eq!(under(&request), gemini(&read_only), "{permission:?}");
     }
+}
+
+#[test]
+fn a_profile_never_grants() {
+    let registry = HarnessRegistry::builtin();
+    let gemini_builder = registry.get("gemini").unwrap();
+    let under = |permission, request: &DispatchRequest| {
+        let profile = Profile { permission: Some(permission), ..Profile::default() };
+        lower(gemini_builder, request, &profile).unwrap()
+    };
+    let bare = DispatchRequest::new("go");
+    let read_only = DispatchRequest { permission: Some(Permission::ReadOnly), ..bare.clone() };
+    assert_eq!(under(Permission::Full, &bare), gemini(&bare));
+    assert_eq!(under(Permission::Edit, &bare), gemini(&read_only));
+    let tools = Some(ToolPolicy::Flat(vec!["write_file".into()]));
+    let listed = DispatchRequest { tools, ..bare.clone() };
+    let edit = DispatchRequest { permission: Some(Permission::Edit), ..listed.clone() };
+    assert_eq!(under(Permission::Edit, &listed), gemini(&edit));
 }

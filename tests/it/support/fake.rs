@@ -32,7 +32,8 @@ impl Fake {
         let bin = dir.path().join("gemini");
         let text = text.replace("{DIR}", &dir.path().display().to_string());
         std::fs::write(&bin, text).expect("the fake is written");
-        std::fs::set_permissions(&bin, std::fs::Permissions::from_mode(0o755)).expect("the fake is made executable");
+        std::fs::set_permissions(&bin, std::fs::Permissions::from_mode(0o755))
+            .expect("the fake is made executable");
         Fake { dir, bin }
     }
 
@@ -50,7 +51,12 @@ impl Fake {
         self.dispatch_with(request, Profile { limits, ..Profile::default() }, self.runner())
     }
 
-    pub(crate) fn dispatch_with(&self, request: DispatchRequest, profile: Profile, mut runner: LocalRunner) -> Outcome {
+    pub(crate) fn dispatch_with(
+        &self,
+        request: DispatchRequest,
+        profile: Profile,
+        mut runner: LocalRunner,
+    ) -> Outcome {
         let registry = HarnessRegistry::builtin();
         let gemini = registry.get("gemini").expect("gemini is built in");
         block_on(until_valid(gemini, request, &profile, &mut runner, DispatchOptions::default()))
