@@ -463,3 +463,33 @@ fn a_restriction_that_the_users_settings_would_undo_is_refused() {
     let outcome = run();
     assert_eq!((kind(&outcome), outcome.attempts.len()), (Some(Kind::Unenforceable), 0));
 }
+
+#[test]
+fn exit_0_with_nothing_said_is_an_empty_reply() {
+    for body in ["exit 0", "init; result", "init; say ''; result", "init; say '  '; result"] {
+        let outcome = Fake::new(body).dispatch(hi(), 10.0);
+        assert_eq!((outcome.ok, kind(&outcome)), (false, Some(Kind::EmptyReply)), "{body}: {outcome:?}");
+        let files = outcome.attempts[0].files.clone().expect("worth a look, so its files are kept");
+        std::fs::remove_dir_all(files).expect("the folder can be removed");
+    }
+}
+
+#[test]
+fn b05_a_windows_shim_is_looked_through_instead_of_run_by_cmd() {
+    use teamster::run::{ShimPlan, plan_shim};
+    let script = concat!(
+        "@echo off\r\nsetlocal\r\nset \"here=%~dp0\"\r\n",
+        "if exist \"%here%node.exe\" (set \"run=%here%node.exe\") else (set \"run=node\")\r\n",
+        "\"%run%\" \"%here%node_modules\\@acme\\agent\\cli.js\" %*\r\n"
+    );
+    let native = "@echo off\r\n\"%~dp0node_modules\\@acme\\agent\\bin\\agent.exe\" %*\r\n";
+    let args = ["-p", "line one\nline two & echo %PATH% \"quoted\" ^caret !bang!", "--add-dir", "C:\\dir with space\\", "-x"];
+    let folder = "C:\\Users\\A B\\npm\\";
+    let plan = |text: &str| plan_shim(text, folder, &args);
+    let cli = "C:\\Users\\A B\\npm\\node_modules\\@acme\\agent\\cli.js".to_owned();
+    assert_eq!(plan(script), Ok(Some(ShimPlan { program: "node".into(), args_prefix: vec![cli] })));
+    let exe = "C:\\Users\\A B\\npm\\node_modules\\@acme\\agent\\bin\\agent.exe".to_owned();
+    assert_eq!(plan(native), Ok(Some(ShimPlan { program: exe, args_prefix: Vec::new() })));
+    assert_eq!(plan("@echo something else %*").map_err(|f| f.kind), Err(Kind::Unsupported));
+    assert_eq!(plan_shim("@echo something else %*", folder, &["-p", "plain words"]), Ok(None));
+}
