@@ -40,7 +40,9 @@ impl AgentBuilder for Parrot {
     }
 }
 
-pub fn main() -> Result<()> {
+/// Registers the parrot, holds it to the conformance suite, lowers a request and runs it.
+#[tokio::main(flavor = "current_thread")]
+pub async fn main() -> Result<()> {
     let facts = r#"{"id": "parrot", "bins": ["parrot"], "capabilities": {"system_prompt": "prompt", "schema": "prompt"}}"#;
     let mut registry = HarnessRegistry::builtin();
     registry.register(std::sync::Arc::new(Parrot(Facts::from_json(facts)?)))?;
@@ -51,9 +53,7 @@ pub fn main() -> Result<()> {
     // A shell plays the parrot.
     let args = vec!["-c".to_owned(), "sed 's/^/You said: /'".to_owned()];
     let profile = Profile { bin: Some("sh".to_owned()), args, ..Profile::default() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| Failure::new(Kind::HarnessConfig, e.to_string()))?;
-    let outcome = runtime.block_on(dispatch(parrot, DispatchRequest::new("Say hi"), &profile));
+    let outcome = dispatch(parrot, DispatchRequest::new("Say hi"), &profile).await;
     assert_eq!(outcome.text.as_deref(), Some("You said: Say hi"));
     Ok(())
 }

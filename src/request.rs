@@ -214,6 +214,7 @@ impl<'de> Deserialize<'de> for ReplySchema {
 
 /// How much the model should think before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -270,6 +271,7 @@ impl<'de> Deserialize<'de> for Session {
 
 /// The form in which the CLI is asked to answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Output {

@@ -152,7 +152,7 @@ pub(super) struct RequestArgs {
     pub(super) schema: Option<String>,
     /// How much the model should think
     #[arg(long, value_enum, help_heading = "Request")]
-    pub(super) effort: Option<EffortArg>,
+    pub(super) effort: Option<Effort>,
     /// Go on with an earlier session
     #[arg(long, value_name = "ID", help_heading = "Request")]
     pub(super) resume: Option<String>,
@@ -173,7 +173,7 @@ pub(super) struct RequestArgs {
     pub(super) env: Vec<String>,
     /// The form of the CLI's output [default: stream]
     #[arg(long, value_enum, help_heading = "Request")]
-    pub(super) output: Option<OutputArg>,
+    pub(super) output: Option<Output>,
     /// Let the CLI replace @path in the prompt by that file
     #[arg(long, help_heading = "Request")]
     pub(super) file_references: bool,
@@ -223,48 +223,4 @@ pub(super) enum SchemaName {
     Event,
     /// The outcome of --json
     Outcome,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum OutputArg {
-    Auto,
-    Text,
-    Json,
-    Stream,
-}
-
-impl From<OutputArg> for Output {
-    fn from(arg: OutputArg) -> Output {
-        match arg {
-            OutputArg::Auto => Output::Auto,
-            OutputArg::Text => Output::Text,
-            OutputArg::Json => Output::Json,
-            OutputArg::Stream => Output::Stream,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum EffortArg {
-    None,
-    Minimal,
-    Low,
-    Medium,
-    High,
-    Xhigh,
-    Max,
-}
-
-impl From<EffortArg> for Effort {
-    fn from(arg: EffortArg) -> Effort {
-        match arg {
-            EffortArg::None => Effort::None,
-            EffortArg::Minimal => Effort::Minimal,
-            EffortArg::Low => Effort::Low,
-            EffortArg::Medium => Effort::Medium,
-            EffortArg::High => Effort::High,
-            EffortArg::Xhigh => Effort::Xhigh,
-            EffortArg::Max => Effort::Max,
-        }
-    }
 }

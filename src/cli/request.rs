@@ -134,9 +134,7 @@ fn apply(args: &RequestArgs, request: &mut DispatchRequest, notices: &mut Vec<&'
     if let Some(schema) = &args.schema {
         request.schema = Some(schema_of(schema)?);
     }
-    if let Some(effort) = args.effort {
-        request.effort = Some(effort.into());
-    }
+    request.effort = args.effort.or(request.effort);
     match (&args.resume, &args.session_id) {
         (Some(id), _) => request.session = Some(Session::Resume(id.clone())),
         (None, Some(id)) => request.session = Some(Session::New(Some(id.clone()))),
@@ -159,7 +157,7 @@ fn apply(args: &RequestArgs, request: &mut DispatchRequest, notices: &mut Vec<&'
         request.env.insert(name.to_owned(), value.to_owned());
     }
     if let Some(output) = args.output {
-        request.output = output.into();
+        request.output = output;
     }
     request.model_is_exact |= args.exact_model;
     request.file_references |= args.file_references;

@@ -1,7 +1,7 @@
 //! Facts about a CLI: data, no behaviour.
 
 use crate::error::{Failure, Kind, Result};
-use crate::policy::Permission;
+use crate::policy::{Permission, ToolPolicy, ToolRules, tool_argument};
 use crate::reply::RunEnd;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -142,6 +142,24 @@ impl Facts {
         let found =
             self.tools.iter().find(|(own, tool)| *own == name || tool.aliases.iter().any(|a| a == name));
         found.map(|(own, tool)| (own.as_str(), tool))
+    }
+
+    /// The policy with the CLI's own names for its tools; names that the facts do not know stay.
+    pub fn own_names(&self, policy: &ToolPolicy) -> ToolPolicy {
+        let own = |entry: &String| match (self.tool(tool_argument(entry).0), tool_argument(entry).1) {
+            (Some((name, _)), Some(argument)) => format!("{name}({argument})"),
+            (Some((name, _)), None) => name.to_owned(),
+            (None, _) => entry.clone(),
+        };
+        let all = |list: &[String]| list.iter().map(own).collect();
+        match policy {
+            ToolPolicy::Flat(tools) => ToolPolicy::Flat(all(tools)),
+            ToolPolicy::Structured(r) => ToolPolicy::Structured(ToolRules {
+                allow: all(&r.allow),
+                deny: all(&r.deny),
+                ask: all(&r.ask),
+            }),
+        }
     }
 
     /// The kind that the exit status stands for by itself.

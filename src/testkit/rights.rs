@@ -76,7 +76,7 @@ fn held(
     case: &str,
     found: &mut Vec<Finding>,
 ) {
-    let tools = request.tools.as_ref().map(|policy| own_names(facts, policy));
+    let tools = request.tools.as_ref().map(|policy| facts.own_names(policy));
     let run = tool(facts, Permission::Full).unwrap_or("shell");
     let probes = ["git status -s", "git", "gitstatus", "rm -rf /", "id > s.txt"]
         .map(|command| format!("{run}({command})"));
@@ -141,21 +141,5 @@ fn ceiling(
             most.name(),
             "a request for full permission is not lowered as one for the smaller",
         );
-    }
-}
-
-/// The policy with the CLI's own names for its tools.
-fn own_names(facts: &Facts, policy: &ToolPolicy) -> ToolPolicy {
-    let own = |entry: &String| match (facts.tool(tool_argument(entry).0), tool_argument(entry).1) {
-        (Some((name, _)), Some(argument)) => format!("{name}({argument})"),
-        (Some((name, _)), None) => name.to_owned(),
-        (None, _) => entry.clone(),
-    };
-    let all = |list: &[String]| list.iter().map(own).collect();
-    match policy {
-        ToolPolicy::Flat(tools) => ToolPolicy::Flat(all(tools)),
-        ToolPolicy::Structured(r) => {
-            ToolPolicy::Structured(ToolRules { allow: all(&r.allow), deny: all(&r.deny), ask: all(&r.ask) })
-        }
     }
 }

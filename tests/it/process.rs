@@ -483,7 +483,13 @@ fn b05_a_windows_shim_is_looked_through_instead_of_run_by_cmd() {
         "\"%run%\" \"%here%node_modules\\@acme\\agent\\cli.js\" %*\r\n"
     );
     let native = "@echo off\r\n\"%~dp0node_modules\\@acme\\agent\\bin\\agent.exe\" %*\r\n";
-    let args = ["-p", "line one\nline two & echo %PATH% \"quoted\" ^caret !bang!", "--add-dir", "C:\\dir with space\\", "-x"];
+    let args = [
+        "-p",
+        "line one\nline two & echo %PATH% \"quoted\" ^caret !bang!",
+        "--add-dir",
+        "C:\\dir with space\\",
+        "-x",
+    ];
     let folder = "C:\\Users\\A B\\npm\\";
     let plan = |text: &str| plan_shim(text, folder, &args);
     let cli = "C:\\Users\\A B\\npm\\node_modules\\@acme\\agent\\cli.js".to_owned();

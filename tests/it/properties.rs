@@ -207,7 +207,7 @@ proptest! {
             let Ok(lowered) = lower(builder, &request, &Profile::default()) else { return };
             let Some(stand_in) = builder.stand_in() else { return };
             let received = stand_in.receive(&given(&lowered.command)).map_err(|spoken| spoken.stderr).unwrap();
-            let own = request.tools.as_ref().map(|policy| own_names(builder, policy));
+            let own = request.tools.as_ref().map(|policy| builder.facts().own_names(policy));
             let probe = format!("run_shell_command({words})");
             let unknown = [probe.as_str(), "mcp_other_tool", "unknown"];
             for name in builder.facts().tools.keys().map(String::as_str).chain(unknown) {
@@ -330,22 +330,6 @@ proptest! {
             let kept = |text: &str| text.replace([',', ' ', '\n'], "");
             prop_assert_eq!(kept(&entries.concat()), kept(&text));
             prop_assert!(entries.iter().all(|entry| text.contains(entry.as_str()) && !entry.is_empty()));
-        }
-    }
-}
-
-/// The policy with the CLI's own names for its tools.
-fn own_names(builder: &dyn AgentBuilder, policy: &ToolPolicy) -> ToolPolicy {
-    let own = |entry: &String| match (builder.facts().tool(tool_argument(entry).0), tool_argument(entry).1) {
-        (Some((name, _)), Some(argument)) => format!("{name}({argument})"),
-        (Some((name, _)), None) => name.to_owned(),
-        (None, _) => entry.clone(),
-    };
-    let all = |list: &[String]| list.iter().map(own).collect();
-    match policy {
-        ToolPolicy::Flat(tools) => ToolPolicy::Flat(all(tools)),
-        ToolPolicy::Structured(r) => {
-            ToolPolicy::Structured(ToolRules { allow: all(&r.allow), deny: all(&r.deny), ask: all(&r.ask) })
         }
     }
 }
