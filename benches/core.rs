@@ -34,8 +34,8 @@ fn lowering(c: &mut Criterion) {
     group.finish();
 }
 
-/// A run of about 50 MB: tool results of 4 KB, and an answer in pieces of 200 bytes.
-fn stream() -> Vec<u8> {
+/// A run of about 50 MB: tool results of 4 KB with this text in them, and an answer in pieces of 160 bytes.
+fn stream(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(51 << 20);
     let mut line = |value: Value| {
         out.extend_from_slice(value.to_string().as_bytes());
@@ -48,7 +48,7 @@ fn stream() -> Vec<u8> {
     line(
         json!({"type": "message", "timestamp": "2026-11-30T20:11:19.398Z", "role": "user", "content": "go"}),
     );
-    let output = "fn main() {\n    println!(\"hello\");\n}\n".repeat(110);
+    let output = text.repeat(4000 / text.len());
     let mut at = 0;
     while line(
         json!({"type": "tool_use", "timestamp": "2026-11-30T20:11:19.398Z", "tool_name": "read_file", "tool_id": format!("read_file__{at}"), "parameters": {"file_path": "src/main.rs"}}),
@@ -73,34 +73,41 @@ fn stream() -> Vec<u8> {
     out
 }
 
+/// Source code has an escape every 10 bytes, prose has next to none.
+const CODE: &str = "fn main() {\n    println!(\"hello\");\n}\n";
+const PROSE: &str =
+    "The quick brown fox jumps over the lazy dog, and then it goes on to the next paragraph of text. ";
+
 fn reading(c: &mut Criterion) {
     let registry = HarnessRegistry::builtin();
     let gemini = registry.get("gemini").expect("built in");
-    let bytes = stream();
     let end = RunEnd::exited(0, "");
-    let read = |chunk: usize| {
+    let read = |bytes: &[u8]| {
         let mut reader = gemini.reader(Output::Stream);
         let mut events = 0_u64;
-        for part in bytes.chunks(chunk) {
+        for part in bytes.chunks(256 << 10) {
             reader.push(part, &mut |_| events += 1);
         }
         let reply = reader.finish(&end, &mut |_| {});
         assert!(reply.error.is_none() && events > 10_000);
         reply.text.len()
     };
-    let mut group = c.benchmark_group("reading 50 MB of stream-json");
-    group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
-    group.bench_function("into a reply, 256 KiB at a time", |b| b.iter(|| read(256 << 10)));
-    group.bench_function("only finding the line ends", |b| {
-        b.iter(|| memchr::memchr_iter(b'\n', black_box(&bytes)).count())
-    });
-    group.bench_function("serde_json::Value of each line", |b| {
-        b.iter(|| {
-            let lines = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty());
-            lines.map(|line| serde_json::from_slice::<Value>(line).map_or(0, |_| 1)).sum::<u64>()
+    for (name, text) in [("code", CODE), ("prose", PROSE)] {
+        let bytes = stream(text);
+        let mut group = c.benchmark_group(format!("reading 50 MB of stream-json, {name}"));
+        group.throughput(Throughput::BytesDecimal(bytes.len() as u64)).sample_size(10);
+        group.bench_function("into a reply", |b| b.iter(|| read(&bytes)));
+        group.bench_function("only finding the line ends", |b| {
+            b.iter(|| memchr::memchr_iter(b'\n', black_box(&bytes)).count());
         });
-    });
-    group.finish();
+        group.bench_function("serde_json::Value of each line", |b| {
+            b.iter(|| {
+                let lines = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty());
+                lines.map(|line| serde_json::from_slice::<Value>(line).map_or(0, |_| 1)).sum::<u64>()
+            });
+        });
+        group.finish();
+    }
 }
 
 fn finding(c: &mut Criterion) {

@@ -391,3 +391,21 @@ fn an_empty_variable_is_no_variable() {
     }
     assert_eq!(told(command.output().expect("runs")).1, "gemini -p hi\n");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn when_teamster_is_killed_its_child_goes_too() {
+    let fake = Fake::new(r#"echo $$ > "$DIR/pid"; init; exec sleep 300"#);
+    let bin = fake.bin.display().to_string();
+    let mut child = teamster(&["run", "gemini", "hi", "--bin", &bin]).spawn().expect("runs");
+    let wait = |until: &dyn Fn() -> bool| {
+        (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            until()
+        })
+    };
+    assert!(wait(&|| !fake.read("pid").is_empty()));
+    child.kill().expect("killed");
+    child.wait().expect("ends");
+    assert!(wait(&|| !is_alive(&fake.read("pid"))));
+}

@@ -200,3 +200,33 @@ fn b38_counts_and_clocks_that_are_none_are_refused_before_any_run() {
         assert_eq!(limits.settled().expect_err("is refused").kind, Kind::InvalidRequest, "{seconds}");
     }
 }
+
+#[cfg(feature = "typed")]
+#[test]
+fn a_typed_dispatch_takes_its_schema_from_the_type_and_gives_the_type_back() {
+    use teamster::dispatch::complete;
+
+    #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Count {
+        widgets: u32,
+        note: Option<String>,
+    }
+
+    let registry = HarnessRegistry::builtin();
+    let gemini = registry.get("gemini").expect("built in");
+    let replies = vec![said("{\"widgets\":-1}", "s-1"), said("{\"widgets\":12}", "s-1")];
+    let mut runner = Scripted { replies, commands: Vec::new() };
+    let profile = Profile::default();
+    let request = DispatchRequest::new("count");
+    let done =
+        block_on(complete::<Count, _>(gemini, request.clone(), &profile, &mut runner)).expect("a count");
+    assert_eq!(done.value, Count { widgets: 12, note: None });
+    assert_eq!(done.outcome.attempts[0].why.as_deref(), Some("/widgets: at least 0 (minimum)"));
+    assert!(line(&runner.commands[0]).contains("\"widgets\""), "the type's schema is in the prompt");
+    let mut never = Scripted { replies: vec![said("no", "s-1")], commands: Vec::new() };
+    let failure = block_on(complete::<Count, _>(gemini, request, &profile, &mut never)).map(|d| d.value);
+    assert_eq!(failure.expect_err("it never is valid").kind, Kind::SchemaMismatch);
+    let twice = block_on(complete::<Count, _>(gemini, widgets(), &profile, &mut never)).map(|d| d.value);
+    assert_eq!(twice.expect_err("two schemas").kind, Kind::InvalidRequest);
+}
