@@ -35,7 +35,7 @@ impl Guard {
     /// Notes the descendants when it is time again.
     pub(super) fn note(&mut self) {
         if self.last_note.elapsed() >= NOTE_EVERY {
-            self.noted = tree::members(self.id, &self.run_id, &self.noted, None);
+            self.noted = self.members(None);
             self.last_note = Instant::now();
         }
     }
@@ -43,7 +43,7 @@ impl Guard {
     /// Ends the child and all that it started: SIGTERM to the group, SIGKILL after the grace, then the
     /// sweep. Gives the child's status.
     pub(super) async fn end(&mut self) -> Option<ExitStatus> {
-        self.noted = tree::members(self.id, &self.run_id, &self.noted, None);
+        self.noted = self.members(None);
         tree::signal_group(self.id, Signal::Term);
         let status = match tokio::time::timeout(GRACE, self.child.wait()).await {
             Ok(status) => status,
@@ -56,13 +56,19 @@ impl Guard {
         status.ok()
     }
 
+    fn members(&self, after: Option<i32>) -> Known {
+        // The id counts while the child is not reaped.
+        let child = self.child.id().map(|_| self.id);
+        tree::members(child, &self.run_id, &self.noted, after)
+    }
+
     /// After the child's own end: ends who is left, and returns when nobody is.
     pub(super) async fn sweep(&mut self) {
         let after = tree::unwrapped(self.id, self.began.elapsed());
         let mut signal = Signal::Term;
         let began = Instant::now();
         loop {
-            let left = tree::members(self.id, &self.run_id, &self.noted, after);
+            let left = self.members(after);
             if left.is_empty() {
                 break;
             }
@@ -86,11 +92,13 @@ impl Drop for Guard {
         if self.ended || self.id == 0 {
             return;
         }
-        let members = tree::members(self.id, &self.run_id, &self.noted, None);
-        tree::signal_group(self.id, Signal::Kill);
-        let _ = self.child.start_kill();
+        let members = self.members(None);
+        if self.child.id().is_some() {
+            tree::signal_group(self.id, Signal::Kill);
+            let _ = self.child.start_kill();
+        }
         tree::signal_each(&members, Signal::Kill);
-        let late = tree::members(self.id, &self.run_id, &members, None);
-        tree::signal_each(&late, Signal::Kill);
+        self.noted.extend(members);
+        tree::signal_each(&self.members(None), Signal::Kill);
     }
 }

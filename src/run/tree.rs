@@ -15,16 +15,17 @@ pub(super) const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// Every process that belongs to a run: the descendants of its child, those noted before, and those
 /// with the run's marker in their environment.
 ///
+/// `child`: absent when it was reaped, since its id may then be another process's.
 /// `after`: only processes with a larger id are asked for the marker (see [`unwrapped`]).
-pub(super) fn members(child: i32, run_id: &str, noted: &Known, after: Option<i32>) -> Known {
+pub(super) fn members(child: Option<i32>, run_id: &str, noted: &Known, after: Option<i32>) -> Known {
     let all = os::processes();
     let mut found = Known::new();
     // A parent's id is mostly smaller, but not always: until nothing new is found.
     loop {
         let before = found.len();
         for process in &all {
-            let below = process.parent == child || found.contains_key(&process.parent);
-            if process.id != child && below {
+            let below = Some(process.parent) == child || found.contains_key(&process.parent);
+            if Some(process.id) != child && below {
                 found.insert(process.id, process.born);
             }
         }
@@ -36,7 +37,7 @@ pub(super) fn members(child: i32, run_id: &str, noted: &Known, after: Option<i32
     for process in &all {
         let same = noted.get(&process.id) == Some(&process.born);
         let asked = after.is_none_or(|after| process.id > after);
-        if process.id != child && (same || (asked && os::has_marker(process.id, marker.as_bytes()))) {
+        if Some(process.id) != child && (same || (asked && os::has_marker(process.id, marker.as_bytes()))) {
             found.insert(process.id, process.born);
         }
     }
