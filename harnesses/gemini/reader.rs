@@ -8,13 +8,12 @@ use super::FACTS;
 use super::failures::{cut_short, empty, failed, fatal, invalid_stream, message_of, no_result, set_aside};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
-    By, Collector, Decode, Documents, Event, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
-    mend_surrogates,
+    By, Collector, Decode, Documents, Event, Json, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
+    members,
 };
 use crate::request::Output;
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -42,98 +41,108 @@ struct Stream {
 /// form does not say it at all.
 const LOOP: &str = "Loop detected, stopping execution";
 
-/// A string that borrows where it holds no escapes.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Str<'a>(#[serde(borrow)] Cow<'a, str>);
-
-#[derive(Deserialize)]
+/// The members of an event, as they are written.
+#[derive(Default)]
 struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Str<'a>,
-    #[serde(borrow, default)]
-    session_id: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    model: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    role: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    content: Option<Str<'a>>,
-    #[serde(default)]
+    kind: Option<Json<'a>>,
+    session_id: Option<Json<'a>>,
+    model: Option<Json<'a>>,
+    role: Option<Json<'a>>,
+    content: Option<Json<'a>>,
     delta: bool,
-    #[serde(borrow, default)]
-    tool_name: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    tool_id: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    parameters: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    status: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    output: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    severity: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    message: Option<Str<'a>>,
-    #[serde(borrow, default)]
-    stats: Option<&'a RawValue>,
+    tool_name: Option<Json<'a>>,
+    tool_id: Option<Json<'a>>,
+    parameters: Option<Json<'a>>,
+    status: Option<Json<'a>>,
+    output: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+    severity: Option<Json<'a>>,
+    message: Option<Json<'a>>,
+    stats: Option<Json<'a>>,
+}
+
+impl<'a> Line<'a> {
+    fn read(text: &'a str) -> Option<Line<'a>> {
+        let mut line = Line::default();
+        let whole = members(text, |key, value| {
+            let place = match key {
+                "type" => &mut line.kind,
+                "session_id" => &mut line.session_id,
+                "model" => &mut line.model,
+                "role" => &mut line.role,
+                "content" => &mut line.content,
+                "tool_name" => &mut line.tool_name,
+                "tool_id" => &mut line.tool_id,
+                "parameters" => &mut line.parameters,
+                "status" => &mut line.status,
+                "output" => &mut line.output,
+                "error" => &mut line.error,
+                "severity" => &mut line.severity,
+                "message" => &mut line.message,
+                "stats" => &mut line.stats,
+                "delta" => return line.delta = value.text() == "true",
+                _ => return,
+            };
+            *place = Some(value);
+        });
+        whole.then_some(line)
+    }
+}
+
+/// A member's string.
+fn text_of(member: Option<Json<'_>>) -> Option<Cow<'_, str>> {
+    member.and_then(Json::string)
+}
+
+/// Whether a member is this string.
+fn is(member: Option<&Json<'_>>, text: &str) -> bool {
+    member.is_some_and(|m| m.text().trim_matches('"') == text)
 }
 
 impl Decode for Stream {
     fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
-        let mended;
-        let parsed = match (line.first(), serde_json::from_slice::<Line<'_>>(line)) {
-            (Some(b'{'), Ok(read)) => Some(read),
-            (Some(b'{'), Err(_)) => match mend_surrogates(line) {
-                Some(line) => {
-                    mended = line;
-                    serde_json::from_slice(&mended).ok()
-                }
-                None => None,
-            },
-            _ => None,
-        };
-        let Some(read) = parsed else { return out.noise(line) };
-        match read.kind.0.as_ref() {
+        let text = String::from_utf8_lossy(line);
+        let Some(read) = Line::read(&text) else { return out.noise(line) };
+        let Some(kind) = text_of(read.kind) else { return out.noise(line) };
+        match kind.as_ref() {
             "init" => {
-                if let Some(id) = read.session_id {
+                if let Some(id) = text_of(read.session_id) {
                     // `auto` is no model: the stats at the end name the one that answered.
-                    let model = read.model.map(|m| m.0).filter(|m| m != "auto");
-                    out.event(Event::Session { id: id.0, model });
+                    let model = text_of(read.model).filter(|m| m != "auto");
+                    out.event(Event::Session { id, model });
                 }
             }
-            "message" => match (read.role, read.content) {
-                (Some(role), Some(content)) if role.0 == "assistant" => {
-                    out.event(Event::Text { text: content.0, delta: read.delta });
+            "message" if is(read.role.as_ref(), "assistant") => {
+                if let Some(text) = text_of(read.content) {
+                    out.event(Event::Text { text, delta: read.delta });
                 }
-                _ => {}
-            },
+            }
+            // The echo of the prompt.
+            "message" => {}
             "tool_use" => {
-                let (Some(name), id) = (read.tool_name, read.tool_id) else { return out.noise(line) };
+                let (Some(name), id) = (text_of(read.tool_name), text_of(read.tool_id)) else {
+                    return out.noise(line);
+                };
                 if let Some(id) = &id {
-                    self.uses.insert(id.0.to_string(), name.0.to_string());
+                    self.uses.insert(id.to_string(), name.to_string());
                 }
-                let input = read.parameters.map(Cow::Borrowed);
-                out.event(Event::ToolUse { id: id.map(|i| i.0), name: name.0, input });
+                out.event(Event::ToolUse { id, name, input: read.parameters });
             }
             "tool_result" => {
-                let name = read.tool_id.as_ref().and_then(|id| self.uses.remove(id.0.as_ref()));
-                let error = read.error.and_then(|raw| serde_json::from_str::<ToolError>(raw.get()).ok());
+                let id = text_of(read.tool_id);
+                let name = id.as_ref().and_then(|id| self.uses.remove(id.as_ref()));
+                let error = read.error.and_then(|error| error.value::<ToolError>());
                 if let Some(reason) = error.as_ref().and_then(|e| e.refusal(name.as_deref())) {
                     let tool = name.map_or(Cow::Borrowed("unknown"), Cow::Owned);
                     out.event(Event::Denied { tool, reason: reason.into() });
                 }
-                let ok = read.status.is_some_and(|s| s.0 == "success");
-                let said =
-                    || Some(Cow::Owned(serde_json::value::to_raw_value(&error.as_ref()?.message).ok()?));
-                let output = read.output.map(Cow::Borrowed).or_else(said);
-                out.event(Event::ToolResult { id: read.tool_id.map(|i| i.0), ok, output });
+                let ok = is(read.status.as_ref(), "success");
+                let output = read.output.or_else(|| Some(Json::from_text(&error?.message)));
+                out.event(Event::ToolResult { id, ok, output });
             }
             "error" => {
-                let message = read.message.map_or(Cow::Borrowed("no message"), |m| m.0);
-                if read.severity.is_none_or(|s| s.0 == "error") {
+                let message = text_of(read.message).unwrap_or("no message".into());
+                if read.severity.is_none() || is(read.severity.as_ref(), "error") {
                     self.error = Some(message.to_string());
                 } else if message.contains(LOOP) {
                     self.stopped = Some(message.to_string());
@@ -141,16 +150,14 @@ impl Decode for Stream {
                 out.event(Event::Error { message, fatal: false });
             }
             "result" => {
-                let stats = read.stats.and_then(|raw| serde_json::from_str::<StreamStats>(raw.get()).ok());
-                if let Some(stats) = stats {
+                if let Some(stats) = read.stats.and_then(|stats| stats.value::<StreamStats>()) {
                     if out.collector.reply.model.is_none() {
                         out.collector.reply.model = only_key(stats.models.keys());
                     }
                     out.event(Event::Usage { usage: stats.usage() });
                 }
-                let ok = read.status.is_some_and(|s| s.0 == "success");
-                self.result_error = read.error.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                out.event(Event::End { ok });
+                self.result_error = read.error.and_then(|error| error.value());
+                out.event(Event::End { ok: is(read.status.as_ref(), "success") });
             }
             _ => out.noise(line),
         }

@@ -34,7 +34,7 @@ impl Progress {
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::ToolUse { name, input, .. } => {
-                let input = input.as_ref().map_or("", |raw| raw.get());
+                let input = input.as_ref().map_or("", |json| json.text());
                 self.step(&format!("{name} {}", crate::error::cut(input, 80)));
             }
             Event::Thinking { .. } => self.step("thinking"),

@@ -1,8 +1,7 @@
 //! The one event model that every harness's output is read into.
 
-use super::Usage;
+use super::{Json, Usage};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// One normalised step of a run. It borrows from the bytes that were read; [`Event::into_owned`]
@@ -41,7 +40,7 @@ pub enum Event<'a> {
         name: Cow<'a, str>,
         /// The arguments, as the CLI wrote them.
         #[serde(skip_serializing_if = "Option::is_none")]
-        input: Option<Cow<'a, RawValue>>,
+        input: Option<Json<'a>>,
     },
     /// A tool ended.
     ToolResult {
@@ -51,9 +50,9 @@ pub enum Event<'a> {
         /// Whether the tool itself worked, as the CLI says.
         ok: bool,
         /// What it gave, as the CLI wrote it: mostly a JSON string. It is not decoded here, since it is
-        /// the largest part of most runs; [`Event::output`] does it.
+        /// the largest part of most runs; [`Json::string`] does it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        output: Option<Cow<'a, RawValue>>,
+        output: Option<Json<'a>>,
     },
     /// A tool was refused.
     Denied {
@@ -103,12 +102,6 @@ pub enum By {
 }
 
 impl Event<'_> {
-    /// The text that a tool gave: the string, where it is one, else its JSON.
-    pub fn output(&self) -> Option<Cow<'_, str>> {
-        let Event::ToolResult { output: Some(raw), .. } = self else { return None };
-        Some(serde_json::from_str::<String>(raw.get()).map_or(Cow::Borrowed(raw.get()), Cow::Owned))
-    }
-
     /// The same event, owning its texts.
     pub fn into_owned(self) -> Event<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {
@@ -118,14 +111,11 @@ impl Event<'_> {
             Event::Session { id, model } => Event::Session { id: own(id), model: model.map(own) },
             Event::Text { text, delta } => Event::Text { text: own(text), delta },
             Event::Thinking { text } => Event::Thinking { text: own(text) },
-            Event::ToolUse { id, name, input } => Event::ToolUse {
-                id: id.map(own),
-                name: own(name),
-                input: input.map(|raw| Cow::Owned(raw.into_owned())),
-            },
+            Event::ToolUse { id, name, input } => {
+                Event::ToolUse { id: id.map(own), name: own(name), input: input.map(Json::into_owned) }
+            }
             Event::ToolResult { id, ok, output } => {
-                let output = output.map(|raw| Cow::Owned(raw.into_owned()));
-                Event::ToolResult { id: id.map(own), ok, output }
+                Event::ToolResult { id: id.map(own), ok, output: output.map(Json::into_owned) }
             }
             Event::Denied { tool, reason } => Event::Denied { tool: own(tool), reason: own(reason) },
             Event::Retry { by, attempt, message } => Event::Retry { by, attempt, message: own(message) },

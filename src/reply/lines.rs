@@ -127,7 +127,7 @@ pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 ///
 /// JavaScript writes such halves (`\\ud83d`) when a text was cut inside a character. They are no text, so
 /// a parser refuses the line, and the rest of it would be lost with them.
-pub fn mend_surrogates(line: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn mend_surrogates(line: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| {
         let hex = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u32::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()

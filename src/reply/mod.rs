@@ -5,6 +5,7 @@ pub(crate) mod documents;
 mod event;
 mod find;
 mod lines;
+mod members;
 mod scan;
 mod usage;
 
@@ -14,7 +15,8 @@ pub use event::{By, Event};
 pub use find::{Found, find_value};
 #[cfg(feature = "run")]
 pub(crate) use lines::plain;
-pub use lines::{Decode, LineReader, Lines, TextReader, mend_surrogates};
+pub use lines::{Decode, LineReader, Lines, TextReader};
+pub use members::{Json, members};
 pub use scan::strict_value;
 pub use usage::Usage;
 

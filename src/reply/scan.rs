@@ -24,7 +24,8 @@ pub(crate) enum Scan {
 
 /// Scans the JSON value that starts at `start` (which is not white space).
 ///
-/// Each byte is looked at once; `open` is room that a caller in a loop can use again. Strings may not hold raw control characters; numbers have JSON's form.
+/// Each byte is looked at once; `open` is room that a caller in a loop can use again. Strings may not
+/// hold raw control characters; numbers have JSON's form.
 pub(crate) fn scan(text: &[u8], start: usize, open: &mut Vec<(u8, usize)>) -> Scan {
     open.clear();
     let (mut at, mut began) = (start, false);
@@ -111,7 +112,7 @@ pub(crate) fn whole(text: &str) -> bool {
     matches!(scan(bytes, start, &mut Vec::new()), Scan::Value(end) if skip_space(bytes, end) == bytes.len())
 }
 
-fn skip_space(text: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }
@@ -119,7 +120,7 @@ fn skip_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// A key and its colon; gives where the value starts.
-fn key(text: &[u8], at: usize) -> Result<usize, usize> {
+pub(super) fn key(text: &[u8], at: usize) -> Result<usize, usize> {
     if text.get(at) != Some(&b'"') {
         return Err(at);
     }
@@ -127,12 +128,14 @@ fn key(text: &[u8], at: usize) -> Result<usize, usize> {
     if text.get(end) == Some(&b':') { Ok(end + 1) } else { Err(end) }
 }
 
-fn string(text: &[u8], start: usize) -> Result<usize, usize> {
+pub(super) fn string(text: &[u8], start: usize) -> Result<usize, usize> {
     let mut at = start + 1;
     loop {
-        match text.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => match text.get(at + 1) {
+        at +=
+            text.get(at..).and_then(|rest| rest.iter().position(|b| STOPS[*b as usize])).ok_or(text.len())?;
+        match text[at] {
+            b'"' => return Ok(at + 1),
+            b'\\' => match text.get(at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
                 Some(b'u')
                     if text.get(at + 2..at + 6).is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)) =>
@@ -141,11 +144,23 @@ fn string(text: &[u8], start: usize) -> Result<usize, usize> {
                 }
                 _ => return Err(at),
             },
-            Some(0..0x20) | None => return Err(at),
-            Some(_) => at += 1,
+            _ => return Err(at),
         }
     }
 }
+
+/// Bytes that a string does not simply go on with: its end, an escape, a control character.
+static STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        stops[byte] = true;
+        byte += 1;
+    }
+    stops[b'"' as usize] = true;
+    stops[b'\\' as usize] = true;
+    stops
+};
 
 fn number(text: &[u8], start: usize) -> Result<usize, usize> {
     let digits = |mut at: usize| {

@@ -16,9 +16,9 @@ pub(super) const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// with the run's marker in their environment.
 ///
 /// `child`: absent when it was reaped, since its id may then be another process's.
-/// `after`: only processes with a larger id are asked for the marker (see [`unwrapped`]).
+/// `after`: only processes with a larger id are looked at (see [`unwrapped`]).
 pub(super) fn members(child: Option<i32>, run_id: &str, noted: &Known, after: Option<i32>) -> Known {
-    let all = os::processes();
+    let all = os::processes(after);
     let mut found = Known::new();
     // A parent's id is mostly smaller, but not always: until nothing new is found.
     loop {
@@ -36,8 +36,7 @@ pub(super) fn members(child: Option<i32>, run_id: &str, noted: &Known, after: Op
     let marker = format!("{MARKER_VAR}={run_id}");
     for process in &all {
         let same = noted.get(&process.id) == Some(&process.born);
-        let asked = after.is_none_or(|after| process.id > after);
-        if Some(process.id) != child && (same || (asked && os::has_marker(process.id, marker.as_bytes()))) {
+        if Some(process.id) != child && (same || os::has_marker(process.id, marker.as_bytes())) {
             found.insert(process.id, process.born);
         }
     }
@@ -92,9 +91,14 @@ mod os {
     use super::{Process, Signal};
     use std::fs;
 
-    pub(super) fn processes() -> Vec<Process> {
+    pub(super) fn processes(after: Option<i32>) -> Vec<Process> {
+        // None began after it, so there is nothing to look at.
+        if after.is_some() && after == last_id() {
+            return Vec::new();
+        }
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(process).collect()
+        let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.filter(|id| after.is_none_or(|after| *id > after)).filter_map(process).collect()
     }
 
     fn process(id: i32) -> Option<Process> {
@@ -133,7 +137,7 @@ mod os {
     //! By `ps`: descendants alone, since other systems show no environment. Not run by the tests.
     use super::{Process, Signal};
 
-    pub(super) fn processes() -> Vec<Process> {
+    pub(super) fn processes(_after: Option<i32>) -> Vec<Process> {
         let Ok(out) = std::process::Command::new("ps").args(["-axo", "pid=,ppid=,stat="]).output() else {
             return Vec::new();
         };

@@ -1,8 +1,7 @@
 //! The schemas that ship are those of the types, and what goes in and out fits them.
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use teamster::reply::{By, Usage};
+use teamster::reply::{By, Json, Usage};
 use teamster::schema::Schema;
 use teamster::wire::schemas;
 use teamster::{DispatchRequest, Event, Failure, HarnessRegistry, Kind, Outcome, ReplySchema};
@@ -37,8 +36,8 @@ fn fits(schema: &Schema, value: &Value) {
 
 #[test]
 fn every_event_fits_the_event_schema() {
-    let raw = RawValue::from_string("{\"path\":\"a\"}".into()).expect("JSON");
-    let text = RawValue::from_string("\"out\"".into()).expect("JSON");
+    let raw = Json::new("{\"path\":\"a\"}").expect("JSON");
+    let text = Json::new("\"out\"").expect("JSON");
     let usage = Usage { input_tokens: Some(1), cost_usd: Some(0.5), ..Usage::default() };
     let events = [
         Event::Session { id: "s".into(), model: Some("m".into()) },
@@ -46,8 +45,8 @@ fn every_event_fits_the_event_schema() {
         Event::Text { text: "t".into(), delta: true },
         Event::Text { text: "t".into(), delta: false },
         Event::Thinking { text: "t".into() },
-        Event::ToolUse { id: Some("1".into()), name: "n".into(), input: Some(std::borrow::Cow::Owned(raw)) },
-        Event::ToolResult { id: None, ok: false, output: Some(std::borrow::Cow::Owned(text)) },
+        Event::ToolUse { id: Some("1".into()), name: "n".into(), input: Some(raw) },
+        Event::ToolResult { id: None, ok: false, output: Some(text) },
         Event::Denied { tool: "t".into(), reason: "r".into() },
         Event::Retry { by: By::Teamster, attempt: Some(2), message: "m".into() },
         Event::Retry { by: By::Harness, attempt: None, message: "m".into() },
