@@ -131,8 +131,7 @@ pub(super) fn key(text: &[u8], at: usize) -> Result<usize, usize> {
 pub(super) fn string(text: &[u8], start: usize) -> Result<usize, usize> {
     let mut at = start + 1;
     loop {
-        at +=
-            text.get(at..).and_then(|rest| rest.iter().position(|b| STOPS[*b as usize])).ok_or(text.len())?;
+        at = stop(text, at).ok_or(text.len())?;
         match text[at] {
             b'"' => return Ok(at + 1),
             b'\\' => match text.get(at + 1) {
@@ -149,18 +148,27 @@ pub(super) fn string(text: &[u8], start: usize) -> Result<usize, usize> {
     }
 }
 
-/// Bytes that a string does not simply go on with: its end, an escape, a control character.
-static STOPS: [bool; 256] = {
-    let mut stops = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        stops[byte] = true;
-        byte += 1;
+/// The next byte that a string does not simply go on with: its end, an escape, a control character.
+/// Eight bytes at a time, since most of what a CLI writes stands in strings.
+fn stop(text: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    // The high bit of the lowest byte that is 0, or under 0x20, is right; those over it may not be.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    while let Some(chunk) = text.get(at..at + 8).and_then(|chunk| chunk.try_into().ok()) {
+        let word = u64::from_le_bytes(chunk);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let quote = zero(word ^ (ONES * u64::from(b'"')));
+        let escape = zero(word ^ (ONES * u64::from(b'\\')));
+        let found = (control | quote | escape) & HIGH;
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
     }
-    stops[b'"' as usize] = true;
-    stops[b'\\' as usize] = true;
-    stops
-};
+    let rest = text.get(at..)?;
+    rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..0x20)).map(|found| at + found)
+}
 
 fn number(text: &[u8], start: usize) -> Result<usize, usize> {
     let digits = |mut at: usize| {

@@ -231,19 +231,12 @@ impl LocalRunner {
         if let Some(cwd) = &command.cwd {
             child.current_dir(cwd);
         }
-        let with_thread = self.end_with_thread;
-        // SAFETY: between fork and exec only async-signal-safe system calls are made: setsid, so that
-        // there is no terminal to ask at and the group is the child's own, and prctl.
-        #[expect(unsafe_code, reason = "a session of its own needs a step between fork and exec")]
-        unsafe {
-            child.pre_exec(move || {
-                rustix::process::setsid()?;
-                #[cfg(target_os = "linux")]
-                if with_thread {
-                    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-                }
-                Ok(())
-            });
+        // A session of its own has no terminal to ask at. Where there is none anyway a group is enough, and
+        // needs no fork of this process.
+        if self.end_with_thread || std::fs::File::open("/dev/tty").is_ok() {
+            session(&mut child, self.end_with_thread);
+        } else {
+            child.process_group(0);
         }
         child.spawn().map_err(|e| {
             let what = format!("{} cannot be started: {e}", program.display());
@@ -255,6 +248,24 @@ impl LocalRunner {
                 _ => Failure::new(Kind::HarnessConfig, what),
             }
         })
+    }
+}
+
+/// Gives the child a session of its own, and on Linux its end with this thread's.
+fn session(child: &mut tokio::process::Command, with_thread: bool) {
+    let between = move || {
+        rustix::process::setsid()?;
+        #[cfg(target_os = "linux")]
+        if with_thread {
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only the system calls setsid and prctl are made, which are
+    // async-signal-safe.
+    #[expect(unsafe_code, reason = "a session of its own needs a step between fork and exec")]
+    unsafe {
+        child.pre_exec(between);
     }
 }
 
