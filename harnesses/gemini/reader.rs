@@ -101,7 +101,7 @@ fn is(member: Option<&Json<'_>>, text: &str) -> bool {
 
 impl Decode for Stream {
     fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
-        let text = String::from_utf8_lossy(line);
+        let text = utf8(line);
         let Some(read) = Line::read(&text) else { return out.noise(line) };
         let Some(kind) = text_of(read.kind) else { return out.noise(line) };
         match kind.as_ref() {

@@ -123,6 +123,15 @@ pub(crate) fn plain(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
+/// The text of a line, with U+FFFD for what is no UTF-8.
+pub fn utf8(line: &[u8]) -> std::borrow::Cow<'_, str> {
+    // Nearly every line is UTF-8, and this check is many times faster than the lossy one.
+    match std::str::from_utf8(line) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(line),
+    }
+}
+
 /// A line of JSON with U+FFFD in the place of every half of a surrogate pair; `None` where it has none.
 ///
 /// JavaScript writes such halves (`\\ud83d`) when a text was cut inside a character. They are no text, so

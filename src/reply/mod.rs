@@ -15,7 +15,7 @@ pub use event::{By, Event};
 pub use find::{Found, find_value};
 #[cfg(feature = "run")]
 pub(crate) use lines::plain;
-pub use lines::{Decode, LineReader, Lines, TextReader};
+pub use lines::{Decode, LineReader, Lines, TextReader, utf8};
 pub use members::{Json, members};
 pub use scan::strict_value;
 pub use usage::Usage;

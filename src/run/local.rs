@@ -253,6 +253,8 @@ impl LocalRunner {
 
 /// Gives the child a session of its own, and on Linux its end with this thread's.
 fn session(child: &mut tokio::process::Command, with_thread: bool) {
+    #[cfg(not(target_os = "linux"))]
+    let _ = with_thread;
     let between = move || {
         rustix::process::setsid()?;
         #[cfg(target_os = "linux")]

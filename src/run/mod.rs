@@ -3,9 +3,10 @@
 //! - stdin, stdout and stderr of the child are regular files in the run's own folder (0700): real CLIs
 //!   cut a pipe at 64 KiB and exit 0, lose what a late writer sends, or keep a pipe open through a
 //!   grandchild. A follower reads the files as they grow, and once more after the end.
-//! - The child has a session of its own. To end it: its descendants are noted, the group gets SIGTERM,
-//!   3 s later SIGKILL, and then whoever left the group is swept, found by the run's marker in its
-//!   environment or as a noted descendant. The sweep also follows a normal end.
+//! - The child has a session of its own, or a group where there is no terminal anyway. To end it: its
+//!   descendants are noted, the group gets SIGTERM, 3 s later SIGKILL, and then whoever left the group is
+//!   swept, found by the run's marker in its environment or as a noted descendant. The sweep also
+//!   follows a normal end.
 
 mod cancel;
 mod env_files;
