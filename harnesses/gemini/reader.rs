@@ -9,7 +9,7 @@ use super::failures::{cut_short, empty, failed, fatal, invalid_stream, message_o
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
     By, Collector, Decode, Documents, Event, Json, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
-    members,
+    members, utf8,
 };
 use crate::request::Output;
 use serde::Deserialize;
