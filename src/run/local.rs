@@ -1,15 +1,17 @@
 //! The runner that starts processes on this machine.
 
 use super::cancel::Cancel;
+use super::clocks::{Clocks, Stop, stopped_failure};
 use super::environment::{self, Places, Vars};
 use super::folder::RunFolder;
 use super::follow::Follower;
 use super::guard::Guard;
 use super::redact::Redact;
+use super::watch::{Excerpt, Watch};
 use super::{Ran, RunContext, Runner, preflight, resolve, shim};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::lowering::Lowered;
-use crate::reply::{By, Event, Reader, RunEnd};
+use crate::reply::RunEnd;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -48,23 +50,6 @@ pub struct Rehearse {
     /// The variable that says which attempt it is, counted from 1.
     pub attempt_var: String,
 }
-
-/// Why a run was ended by us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    Total,
-    FirstOutput,
-    Idle,
-    Bytes,
-    Events,
-    Cancelled,
-    Lingered,
-}
-
-/// How long a process may stay after its output was complete.
-const LINGER: Duration = Duration::from_secs(3);
-/// How much of standard error is kept from its start and from its end, in bytes.
-const STDERR_KEPT: usize = 64 << 10;
 
 impl Runner for LocalRunner {
     async fn run(&mut self, lowered: &Lowered, context: RunContext<'_>) -> Result<Ran> {
@@ -132,12 +117,11 @@ impl Runner for LocalRunner {
             guard.note();
             pause = if grew { Duration::from_millis(5) } else { (pause * 2).min(Duration::from_millis(40)) };
         };
+        // Whoever still writes is ended first, so that there is an end to read to.
+        guard.sweep().await;
         while watch.follow()? && watch.over(limits.max_events).is_none() {
             tokio::task::yield_now().await;
         }
-        guard.sweep().await;
-        // What was written during the sweep is part of the output too.
-        watch.follow()?;
         stop = stop.or_else(|| watch.over(limits.max_events));
         Ok(finish(watch, stop, status, &redact, began, folder, self.keep_files))
     }
@@ -271,147 +255,10 @@ fn session(child: &mut tokio::process::Command, with_thread: bool) {
     }
 }
 
-/// Follows the files of a run into its reader.
-struct Watch<'r> {
-    reader: Box<dyn Reader>,
-    stdout: Follower,
-    stderr: Follower,
-    tail: Excerpt,
-    buffer: Vec<u8>,
-    cap: u64,
-    events: u64,
-    last_retry: Option<String>,
-    emit: &'r mut (dyn FnMut(Event<'_>) + Send),
-}
-
-impl Watch<'_> {
-    /// Reads what is new; gives whether anything was.
-    fn follow(&mut self) -> Result<bool> {
-        let Watch { reader, stdout, stderr, tail, buffer, cap, events, last_retry, emit } = self;
-        let before = stdout.read() + stderr.read();
-        let mut pass = |event: Event<'_>| {
-            *events += 1;
-            if let Event::Retry { by: By::Harness, message, .. } = &event {
-                *last_retry = Some(message.to_string());
-            }
-            emit(event);
-        };
-        let unreadable = |e: std::io::Error| {
-            Failure::new(Kind::HarnessConfig, format!("the run's output cannot be read: {e}"))
-        };
-        stdout.poll(buffer, *cap, |bytes| reader.push(bytes, &mut pass)).map_err(unreadable)?;
-        stderr
-            .poll(buffer, *cap, |bytes| {
-                tail.push(bytes);
-                reader.push_stderr(bytes, &mut pass);
-            })
-            .map_err(unreadable)?;
-        Ok(stdout.read() + stderr.read() > before)
-    }
-
-    fn over(&self, max_events: u64) -> Option<Stop> {
-        if self.stdout.read() + self.stderr.read() >= self.cap {
-            Some(Stop::Bytes)
-        } else if self.events > max_events {
-            Some(Stop::Events)
-        } else {
-            None
-        }
-    }
-}
-
-/// The first and the last part of a text that grows.
-#[derive(Default)]
-struct Excerpt {
-    head: Vec<u8>,
-    tail: Vec<u8>,
-    left_out: bool,
-}
-
-impl Excerpt {
-    fn push(&mut self, bytes: &[u8]) {
-        let room = STDERR_KEPT.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(&bytes[..room]);
-        self.tail.extend_from_slice(&bytes[room..]);
-        if self.tail.len() > 2 * STDERR_KEPT {
-            self.tail.drain(..self.tail.len() - STDERR_KEPT);
-            self.left_out = true;
-        }
-    }
-
-    fn text(&self) -> String {
-        let middle: &[u8] = if self.left_out { b"\n[...]\n" } else { b"" };
-        String::from_utf8_lossy(&[&self.head, middle, &self.tail].concat()).into_owned()
-    }
-}
-
-struct Clocks {
-    began: Instant,
-    grew: Option<Instant>,
-    complete: Option<Instant>,
-    deadline: Instant,
-    limits: crate::profile::SettledLimits,
-}
-
-impl Clocks {
-    fn tick(&mut self, grew: bool, complete: bool) -> Option<Stop> {
-        let now = Instant::now();
-        if grew {
-            self.grew = Some(now);
-        }
-        if complete {
-            let since = *self.complete.get_or_insert(now);
-            if now.duration_since(since) >= LINGER {
-                return Some(Stop::Lingered);
-            }
-        }
-        if now >= self.deadline {
-            return Some(Stop::Total);
-        }
-        let silent = now.duration_since(self.grew.unwrap_or(self.began));
-        match (self.grew, self.limits.first_output, self.limits.idle) {
-            (None, Some(first), _) if silent >= first => Some(Stop::FirstOutput),
-            (_, _, Some(idle)) if silent >= idle && !complete => Some(Stop::Idle),
-            _ => None,
-        }
-    }
-}
-
 async fn cancelled(cancel: &mut Option<Cancel>) {
     match cancel {
         Some(cancel) => cancel.cancelled().await,
         None => std::future::pending().await,
-    }
-}
-
-fn stopped_failure(stop: Stop, end: &RunEnd, retry: Option<String>, after: Duration, cap: u64) -> Failure {
-    let after = format!("{:.1} s", after.as_secs_f64());
-    let last = match (retry, end.last_line()) {
-        (Some(retry), _) => format!("; {retry}"),
-        (None, Some(line)) => format!("; its last word: {}", cut(line, 300)),
-        (None, None) => String::new(),
-    };
-    let timeout =
-        |what: &str, hint: &'static str| Failure::new(Kind::Timeout, format!("{what}{last}")).hint(hint);
-    match stop {
-        Stop::Total => timeout(
-            &format!("no answer within the time for the whole dispatch (ended after {after})"),
-            "--timeout SECONDS gives it more",
-        ),
-        Stop::FirstOutput => timeout(
-            &format!("no output at all within {after}"),
-            "--first-output-timeout SECONDS gives it more",
-        ),
-        Stop::Idle => timeout(
-            &format!("no new output for too long (ended after {after})"),
-            "--idle-timeout SECONDS gives it more",
-        ),
-        Stop::Bytes => Failure::new(Kind::OutputLimit, format!("the run wrote {cap} bytes, its limit"))
-            .hint("max_output_bytes of the profile's limits raises it"),
-        Stop::Events => Failure::new(Kind::OutputLimit, "the run gave more events than its limit")
-            .hint("max_events of the profile's limits raises it"),
-        Stop::Cancelled => Failure::new(Kind::Cancelled, format!("cancelled after {after}")),
-        Stop::Lingered => Failure::new(Kind::HarnessError, "ended after its output was complete"),
     }
 }
 

@@ -9,6 +9,7 @@
 //!   follows a normal end.
 
 mod cancel;
+mod clocks;
 mod env_files;
 mod environment;
 mod folder;
@@ -20,6 +21,7 @@ mod redact;
 mod resolve;
 mod shim;
 mod tree;
+mod watch;
 
 pub use cancel::{Cancel, Canceller};
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};

@@ -125,7 +125,7 @@ fn probe(facts: &Facts, capability: &str) -> Option<(Field, DispatchRequest)> {
             Field::Session
         }
         "add_dirs" => {
-            request.add_dirs = vec!["/work/other".into()];
+            request.add_dirs = vec!["/repo/other".into()];
             Field::AddDirs
         }
         "max_turns" => {

@@ -499,3 +499,15 @@ fn b05_a_windows_shim_is_looked_through_instead_of_run_by_cmd() {
     assert_eq!(plan("@echo something else %*").map_err(|f| f.kind), Err(Kind::Unsupported));
     assert_eq!(plan_shim("@echo something else %*", folder, &["-p", "plain words"]), Ok(None));
 }
+
+#[test]
+fn a_grandchild_that_writes_for_ever_does_not_keep_the_run_from_its_end() {
+    let fake = Fake::new(
+        r#"init; say done; result
+(while :; do echo noise noise noise noise; done) & echo $! > "$DIR/pid"; exit 0"#,
+    );
+    let (took, outcome) = timed(|| fake.dispatch(hi(), 60.0));
+    assert_eq!(outcome.text.as_deref(), Some("done"), "{:?}", outcome.failure);
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(!is_alive(&fake.read("pid")));
+}

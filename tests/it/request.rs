@@ -8,7 +8,7 @@ use teamster::{
     Session, SettledLimits, ToolPolicy,
 };
 
-const EVERYTHING: &str = r#"{"harness":"gemini","prompt":"Fix it","system_prompt":"Be brief.","model":"fast","model_is_exact":true,"tools":{"allow":["edit"]},"permission":"edit","schema":{"z":1,"a":2},"effort":"xhigh","session":{"resume":"s-1"},"cwd":"/work","add_dirs":["/other"],"max_turns":7,"env":{"B":"2","A":"1"},"output":"stream","file_references":true,"allow_unenforced":true}"#;
+const EVERYTHING: &str = r#"{"harness":"gemini","prompt":"Fix it","system_prompt":"Be brief.","model":"fast","model_is_exact":true,"tools":{"allow":["edit"]},"permission":"edit","schema":{"z":1,"a":2},"effort":"xhigh","session":{"resume":"s-1"},"cwd":"/repo","add_dirs":["/other"],"max_turns":7,"env":{"B":"2","A":"1"},"output":"stream","file_references":true,"allow_unenforced":true}"#;
 
 fn everything() -> DispatchRequest {
     let mut request = DispatchRequest::new("Fix it");
@@ -21,7 +21,7 @@ fn everything() -> DispatchRequest {
     request.schema = Some(ReplySchema::from_text(r#"{"z":1,"a":2}"#).unwrap());
     request.effort = Some(Effort::Xhigh);
     request.session = Some(Session::Resume("s-1".into()));
-    request.cwd = Some("/work".into());
+    request.cwd = Some("/repo".into());
     request.add_dirs = vec!["/other".into()];
     request.max_turns = Some(7);
     request.env.extend([("B".to_owned(), "2".to_owned()), ("A".to_owned(), "1".to_owned())]);
@@ -143,9 +143,9 @@ fn relative_paths_are_of_the_callers_directory() {
     let mut request = DispatchRequest::new("x");
     request.cwd = Some(".".into());
     request.add_dirs = vec!["lib".into(), "/abs".into()];
-    let resolved = request.resolved(Path::new("/work"));
-    assert_eq!(resolved.cwd, Some(PathBuf::from("/work")));
-    assert_eq!(resolved.add_dirs, [PathBuf::from("/work/lib"), PathBuf::from("/abs")]);
+    let resolved = request.resolved(Path::new("/repo"));
+    assert_eq!(resolved.cwd, Some(PathBuf::from("/repo")));
+    assert_eq!(resolved.add_dirs, [PathBuf::from("/repo/lib"), PathBuf::from("/abs")]);
 }
 
 #[test]
