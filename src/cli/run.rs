@@ -61,7 +61,9 @@ fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
         .enable_all()
         .build()
         .map_err(|e| Failure::new(Kind::HarnessConfig, format!("no runtime: {e}")))?;
-    let outcome = runtime.block_on(async {
+    let outcome: Result<Outcome> = runtime.block_on(async {
+        // Before anything is spawned: an early signal must not leave a child behind.
+        let signals = Signals::caught()?;
         let (canceller, cancel) = Canceller::new();
         let mut runner = LocalRunner {
             bin: args.request.bin.clone(),
@@ -74,30 +76,43 @@ fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
         let options = DispatchOptions { strict: args.request.strict, output_as_asked, on_event: Some(&mut listen) };
         let dispatch = until_valid(builder, request, &profile, &mut runner, options);
         tokio::select! {
-            outcome = dispatch => outcome,
-            () = signals(canceller) => {
-                Outcome::refused(&builder.facts().id, Failure::new(Kind::Cancelled, "cancelled, without waiting"))
+            outcome = dispatch => Ok(outcome),
+            () = signals.cancel(canceller) => {
+                Ok(Outcome::refused(&builder.facts().id, Failure::new(Kind::Cancelled, "cancelled, without waiting")))
             }
         }
     });
     progress.finish();
-    Ok(outcome)
+    outcome
 }
 
-/// Ctrl-C, SIGTERM and SIGHUP cancel the dispatch, which then ends its processes and returns. Returns
-/// itself at the second one: the dispatch is dropped then, and its processes are killed at once.
-async fn signals(canceller: Canceller) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let mut all: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    let [first, second, third] = all.as_mut_slice() else { return std::future::pending().await };
-    for _ in 0..2 {
-        tokio::select! {
-            _ = first.recv() => {}
-            _ = second.recv() => {}
-            _ = third.recv() => {}
+/// Ctrl-C, SIGTERM and SIGHUP, caught from the moment that this is made.
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    fn caught() -> Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let no = |e| Failure::new(Kind::HarnessConfig, format!("signals cannot be caught: {e}"));
+        let catch = |kind| signal(kind).map_err(no);
+        Ok(Signals([
+            catch(SignalKind::interrupt())?,
+            catch(SignalKind::terminate())?,
+            catch(SignalKind::hangup())?,
+        ]))
+    }
+
+    /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
+    /// the second one: the dispatch is dropped then, and its processes are killed at once.
+    async fn cancel(mut self, canceller: Canceller) {
+        let [first, second, third] = &mut self.0;
+        for _ in 0..2 {
+            tokio::select! {
+                _ = first.recv() => {}
+                _ = second.recv() => {}
+                _ = third.recv() => {}
+            }
+            canceller.cancel();
         }
-        canceller.cancel();
     }
 }
 
