@@ -60,8 +60,8 @@ pub mod rehearse;
 
 pub use command::{Command, Text};
 pub use error::{Failure, Kind, Result};
-pub use harness::{AgentBuilder, Facts, HarnessRegistry};
-pub use lowering::{Lowered, lower};
+pub use harness::{AgentBuilder, Facts, HarnessRegistry, lower};
+pub use lowering::Lowered;
 #[cfg(feature = "run")]
 pub use outcome::{Attempt, Outcome};
 pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, permits, split_tools, tool_argument};

@@ -2,8 +2,8 @@
 
 use super::next::{Verdict, judge, next};
 use crate::error::{Failure, Kind};
-use crate::harness::AgentBuilder;
-use crate::lowering::{Lowered, lower};
+use crate::harness::{AgentBuilder, lower};
+use crate::lowering::Lowered;
 use crate::outcome::{Attempt, Outcome};
 use crate::profile::{Profile, SettledLimits};
 use crate::reply::{By, Event};

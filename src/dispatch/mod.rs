@@ -9,8 +9,8 @@ mod typed;
 pub use typed::{Completed, complete};
 
 use crate::error::Result;
-use crate::harness::AgentBuilder;
-use crate::lowering::{Lowered, lower};
+use crate::harness::{AgentBuilder, lower};
+use crate::lowering::Lowered;
 use crate::outcome::Outcome;
 use crate::profile::Profile;
 use crate::reply::Event;

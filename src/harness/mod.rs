@@ -1,11 +1,13 @@
 //! What a harness is: the trait that a new one implements, its facts, and the registry.
 
 mod facts;
+mod lower;
 mod registry;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
 pub use facts::{Capabilities, Evidence, Facts, HarnessTool, Verified};
+pub use lower::lower;
 pub use registry::HarnessRegistry;
 #[cfg(feature = "stand-in")]
 pub use stand_in::{Answer, Given, Received, Spoken, StandIn};

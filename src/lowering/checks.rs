@@ -27,7 +27,7 @@ pub fn refuse_flag_like(field: &str, value: &str) -> Result<()> {
 }
 
 /// Refuses what is no name: empty, very long, with control characters, or like a flag.
-pub(super) fn name(field: &str, value: &str) -> Result<()> {
+pub(crate) fn name(field: &str, value: &str) -> Result<()> {
     refuse_flag_like(field, value)?;
     if value.trim().is_empty() {
         return Err(Failure::invalid(field, "is empty; leave the field out"));
@@ -54,7 +54,7 @@ fn no_nul(field: &str, value: &str) -> Result<()> {
 }
 
 /// What holds for a request whatever the harness is.
-pub(super) fn request(request: &DispatchRequest) -> Result<()> {
+pub(crate) fn request(request: &DispatchRequest) -> Result<()> {
     if request.prompt.is_empty() {
         return Err(Failure::invalid("prompt", "is empty").hint("say what the agent should do"));
     }
@@ -116,7 +116,7 @@ fn tools(policy: &ToolPolicy) -> Result<()> {
 }
 
 /// What holds for a profile whatever the harness is.
-pub(super) fn profile(profile: &Profile) -> Result<()> {
+pub(crate) fn profile(profile: &Profile) -> Result<()> {
     for arg in profile.args.iter().chain(&profile.bin) {
         no_nul("profile", arg)?;
     }

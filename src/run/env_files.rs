@@ -1,6 +1,6 @@
 //! Files of variables that a CLI reads by itself: what they set is taken from them.
 
-use super::environment::Vars;
+use super::Vars;
 use crate::command::EnvFiles;
 use crate::error::{Failure, Kind, Result};
 use std::ffi::OsString;

@@ -1,10 +1,10 @@
 //! The child's environment: an allow-list, the harness's own variables, and what the profile adds.
 
+use super::Vars;
 use crate::command::{Command, Piece};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::Facts;
 use crate::profile::Profile;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -99,9 +99,6 @@ pub(super) struct Places<'p> {
     /// A character that no path in an argument may hold.
     pub(super) separator: Option<char>,
 }
-
-/// The variables of the caller.
-pub(super) type Vars = BTreeMap<OsString, OsString>;
 
 /// How deep the child will be.
 ///

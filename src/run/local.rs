@@ -1,8 +1,9 @@
 //! The runner that starts processes on this machine.
 
+use super::Vars;
 use super::cancel::Cancel;
 use super::clocks::{Clocks, Stop, stopped_failure};
-use super::environment::{self, Places, Vars};
+use super::environment::{self, Places};
 use super::folder::RunFolder;
 use super::follow::Follower;
 use super::guard::Guard;

@@ -37,6 +37,9 @@ use crate::reply::{Event, Reply};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// Variables of an environment.
+type Vars = std::collections::BTreeMap<std::ffi::OsString, std::ffi::OsString>;
+
 /// What one run is given besides the command.
 pub struct RunContext<'r> {
     /// The harness: facts, and the reader of its output.

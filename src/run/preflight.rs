@@ -54,7 +54,7 @@ pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
 }
 
 /// Refuses an argument or a variable that the system would not take.
-pub(super) fn sizes(args: &[OsString], env: &super::environment::Vars) -> Result<()> {
+pub(super) fn sizes(args: &[OsString], env: &super::Vars) -> Result<()> {
     if let Some(arg) = args.iter().find(|arg| arg.len() > MAX_ARGUMENT) {
         return Err(Failure::new(
             Kind::ArgTooLong,

@@ -1,6 +1,6 @@
 //! Keeps secrets out of what people read: the values of variables that sign a CLI in.
 
-use super::environment::Vars;
+use super::Vars;
 use crate::harness::Facts;
 
 /// Replaces secrets in texts.

@@ -4,8 +4,8 @@ use super::given::filled;
 use super::{Case, Finding, note, requests};
 use crate::command::{Command, Piece, Text};
 use crate::error::Kind;
-use crate::harness::AgentBuilder;
-use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT, lower};
+use crate::harness::{AgentBuilder, lower};
+use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT};
 use crate::profile::Profile;
 use crate::request::Output;
 

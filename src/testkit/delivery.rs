@@ -3,8 +3,8 @@
 use super::given::filled;
 use super::{Finding, given, hostile_texts, note};
 use crate::error::{Kind, cut};
-use crate::harness::AgentBuilder;
-use crate::lowering::{Carried, Field, Lowered, lower};
+use crate::harness::{AgentBuilder, lower};
+use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, ReplySchema};
 

@@ -3,8 +3,8 @@
 use super::requests::tool;
 use super::{Finding, Suite, note};
 use crate::error::Kind;
-use crate::harness::{AgentBuilder, Facts};
-use crate::lowering::{Carried, Field, lower};
+use crate::harness::{AgentBuilder, Facts, lower};
+use crate::lowering::{Carried, Field};
 use crate::policy::{Permission, ToolPolicy, ToolRules};
 use crate::request::{DispatchRequest, Effort, ReplySchema, Session};
 use std::collections::HashSet;

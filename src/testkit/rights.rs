@@ -2,8 +2,8 @@
 
 use super::requests::tool;
 use super::{Finding, given, note};
-use crate::harness::{AgentBuilder, Facts, Received};
-use crate::lowering::{Field, Lowered, lower};
+use crate::harness::{AgentBuilder, Facts, Received, lower};
+use crate::lowering::{Field, Lowered};
 use crate::policy::{Permission, ToolPolicy, ToolRules, permits, tool_argument};
 use crate::profile::Profile;
 use crate::request::DispatchRequest;

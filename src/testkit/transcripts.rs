@@ -2,8 +2,7 @@
 
 use super::{Finding, Suite, given, note, requests};
 use crate::error::Kind;
-use crate::harness::{AgentBuilder, Answer};
-use crate::lowering::lower;
+use crate::harness::{AgentBuilder, Answer, lower};
 use crate::reply::{Reply, RunEnd};
 use crate::request::Output;
 

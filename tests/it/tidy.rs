@@ -9,7 +9,8 @@ const RANKS: &[&[&str]] = &[
     &["request", "profile"],
     &["command", "reply"],
     &["schema", "outcome"],
-    &["lowering", "harness"],
+    &["lowering"],
+    &["harness"],
     &["harnesses"],
     &["run"],
     &["dispatch", "testkit"],
@@ -22,9 +23,6 @@ const RANKS: &[&[&str]] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[
     // The one list of what ships, for `HarnessRegistry::builtin`.
     ("harness", "harnesses"),
-    // Attributes of derives that exist only where the schemas of the wire do.
-    ("profile", "wire"),
-    ("harness", "wire"),
 ];
 
 const VENDORS: &[&str] = &[
