@@ -155,8 +155,9 @@ pub(crate) fn cut(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(max)]))
 }
 
-/// The known names nearest to `name`, best first, at most three, as text for a message.
-pub(crate) fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// `; did you mean …?` with the known names nearest to `name`, best first, at most three; empty where
+/// none is near.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
         .map(|k| (strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()), k))
@@ -165,5 +166,5 @@ pub(crate) fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.dedup_by(|a, b| a.1 == b.1);
     let names: Vec<String> = scored.iter().take(3).map(|(_, k)| format!("`{k}`")).collect();
-    (!names.is_empty()).then(|| names.join(" or "))
+    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
 }

@@ -1,6 +1,6 @@
 //! Tool policies, permission, and the order "at most as much authority as".
 
-use crate::error::{Failure, Result, near};
+use crate::error::{Failure, Result, did_you_mean};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// How far the agent may go. Ordered: a smaller permission allows less.
@@ -33,8 +33,7 @@ impl Permission {
             "full" | "bypassPermissions" | "bypass-permissions" | "yolo" => (Permission::Full, None),
             "default" => (Permission::Edit, Some(DEFAULT)),
             other => {
-                let near = near(other, Permission::NAMES.iter().copied())
-                    .map_or_else(String::new, |n| format!("; did you mean {n}?"));
+                let near = did_you_mean(other, Permission::NAMES.iter().copied());
                 return Err(Failure::invalid(
                     "permission",
                     format!("`{other}` is none of read-only, edit, full{near}"),
@@ -315,8 +314,7 @@ impl<'de> de::Visitor<'de> for PolicyVisitor {
                     return Err(de::Error::custom(format!("tools: `{key}` wants a list of tools")));
                 }
                 (None, RuleValue::List(_)) => {
-                    let near = near(&key, ["allow", "deny", "ask"])
-                        .map_or_else(String::new, |n| format!("; did you mean {n}?"));
+                    let near = did_you_mean(&key, ["allow", "deny", "ask"]);
                     return Err(de::Error::custom(format!(
                         "tools: unknown key `{key}` with a list, expected allow, deny or ask{near}"
                     )));

@@ -1,6 +1,6 @@
 //! The dispatch request: what the caller wants, with no CLI in it.
 
-use crate::error::{Failure, Result, near};
+use crate::error::{Failure, Result, did_you_mean};
 use crate::policy::{Permission, ToolPolicy};
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -160,8 +160,8 @@ pub(crate) fn known_keys<'a>(
 ) -> Result<()> {
     for key in keys {
         if !known.contains(&key.as_str()) {
-            let near = near(key, known.iter().copied()).map(|n| format!("; did you mean {n}?"));
-            return Err(Failure::invalid(what, format!("unknown key `{key}`{}", near.unwrap_or_default()))
+            let near = did_you_mean(key, known.iter().copied());
+            return Err(Failure::invalid(what, format!("unknown key `{key}`{near}"))
                 .hint(format!("known keys: {}", known.join(", "))));
         }
     }

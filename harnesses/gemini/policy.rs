@@ -11,7 +11,7 @@
 
 use super::{FACTS, grammar, unenforced};
 use crate::command::{Check, CommandFile, Text};
-use crate::error::{Failure, Kind, Result, cut, near};
+use crate::error::{Failure, Kind, Result, cut, did_you_mean};
 use crate::lowering::{Carried, Field, Report};
 use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules, permits, tool_argument};
 use crate::profile::Profile;
@@ -45,7 +45,7 @@ pub(super) fn lower(
         return Ok(());
     }
     let policy = request.tools.as_ref().map(|tools| own_names(request, tools, report)).transpose()?;
-    let allowed = allowed(request, policy.as_ref(), report)?;
+    let allowed = allowed(request, policy.as_ref(), report);
 
     args.push(Text::file("--admin-policy=", GUARD));
     files.push(CommandFile {
@@ -103,8 +103,8 @@ pub(super) fn lower(
 /// Refuses profile arguments that would take a restriction back, or fight with ours.
 pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report: &mut Report) -> Result<()> {
     let trusts = |env: &indexmap::IndexMap<String, String>| env.contains_key(TRUST) && request.restricts();
+    let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
     if trusts(&profile.env) || trusts(&request.env) {
-        let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
         unenforced(request, report, field, format!("{TRUST} in env lets the workspace run its own hooks"))
             .map_err(|e| e.hint("leave the variable out; --skip-trust is passed anyway"))?;
     }
@@ -143,7 +143,6 @@ pub(super) fn profile_args(request: &DispatchRequest, profile: &Profile, report:
     let rights: Vec<&str> =
         parsed.options.iter().map(|(name, _)| *name).filter(|name| RIGHTS.contains(name)).collect();
     if let (Some(name), true) = (rights.first(), request.restricts()) {
-        let field = if request.tools.is_some() { Field::Tools } else { Field::Permission };
         unenforced(request, report, field, format!("--{name} of the profile sets rights of its own"))
             .map_err(|e| e.hint("take the flag out of the profile, or the restriction out of the request"))?;
     }
@@ -189,8 +188,7 @@ fn own_name(entry: &str, rule: ToolRule, flat: bool) -> Result<String> {
             name
         }
         None => {
-            let near = near(name, FACTS.tools.keys().map(String::as_str))
-                .map_or_else(String::new, |n| format!("; did you mean {n}?"));
+            let near = did_you_mean(name, FACTS.tools.keys().map(String::as_str));
             return Err(bad(format!("gemini has no such tool and would ignore it{near}"))
                 .hint("gemini's tools: `teamster list gemini`"));
         }
@@ -219,11 +217,7 @@ fn own_name(entry: &str, rule: ToolRule, flat: bool) -> Result<String> {
 }
 
 /// What may run unasked, within the permission; what is over it gets a row.
-fn allowed(
-    request: &DispatchRequest,
-    policy: Option<&ToolPolicy>,
-    report: &mut Report,
-) -> Result<Vec<String>> {
+fn allowed(request: &DispatchRequest, policy: Option<&ToolPolicy>, report: &mut Report) -> Vec<String> {
     let mut allowed = Vec::new();
     let entries =
         policy.into_iter().flat_map(ToolPolicy::entries).filter(|(rule, _)| *rule == ToolRule::Allow);
@@ -242,7 +236,7 @@ fn allowed(
         let why = format!("with `{tool}` allowed, MCP tools that the user's own settings allow stay allowed");
         report.row(Field::Tools, Carried::Dropped, why);
     }
-    Ok(allowed)
+    allowed
 }
 
 /// The denies: every tool that is not permitted, the ways out of a restriction, and by name what the

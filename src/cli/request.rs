@@ -73,7 +73,7 @@ pub(super) fn prepare<'r>(
         notices.iter().for_each(|notice| print::note(notice));
     }
     if request.model.is_none() {
-        request.model = var(&format!("TEAMSTER_{}_MODEL", id.to_uppercase().replace('-', "_")));
+        request.model = var(&builder.facts().variable("MODEL"));
     }
     let cwd = std::env::current_dir()
         .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;

@@ -1,6 +1,6 @@
 //! The configuration file: default harness, model aliases, profiles.
 
-use crate::error::{Failure, Kind, Result, near};
+use crate::error::{Failure, Kind, Result, did_you_mean};
 use crate::profile::Profile;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -59,8 +59,7 @@ impl Config {
     pub fn profile(&self, name: Option<&str>, harness: &str) -> Result<Profile> {
         let mut profile = match name {
             Some(name) => self.profiles.get(name).cloned().ok_or_else(|| {
-                let near = near(name, self.profiles.keys().map(String::as_str))
-                    .map_or_else(String::new, |n| format!("; did you mean {n}?"));
+                let near = did_you_mean(name, self.profiles.keys().map(String::as_str));
                 Failure::new(Kind::InvalidConfig, format!("no profile is called `{name}`{near}"))
             })?,
             None => self.profiles.get(harness).cloned().unwrap_or_default(),

@@ -30,13 +30,15 @@ pub struct DispatchOptions<'o> {
     pub on_event: Option<&'o mut (dyn FnMut(Event<'_>) + Send)>,
 }
 
-/// The request as a dispatch runs it: `auto` output is the stream, since usage, session and errors are
-/// in it.
-pub fn as_dispatched(mut request: DispatchRequest) -> DispatchRequest {
-    if request.output == Output::Auto {
-        request.output = Output::Stream;
+impl DispatchOptions<'_> {
+    /// The request as a dispatch runs it: `auto` output is the stream, since usage, session and errors
+    /// are in it.
+    fn dispatched(&self, mut request: DispatchRequest) -> DispatchRequest {
+        if request.output == Output::Auto && !self.output_as_asked {
+            request.output = Output::Stream;
+        }
+        request
     }
-    request
 }
 
 /// The command that the first attempt of a dispatch runs.
@@ -48,9 +50,17 @@ pub fn first_command(
     profile: &Profile,
     options: &DispatchOptions<'_>,
 ) -> Result<Lowered> {
-    let request = if options.output_as_asked { request } else { as_dispatched(request) };
-    let lowered = lower(builder, &request, profile)?;
-    if options.strict {
+    first(builder, &options.dispatched(request), profile, options.strict)
+}
+
+fn first(
+    builder: &dyn AgentBuilder,
+    request: &DispatchRequest,
+    profile: &Profile,
+    strict: bool,
+) -> Result<Lowered> {
+    let lowered = lower(builder, request, profile)?;
+    if strict {
         lowered.report.strict()?;
     }
     Ok(lowered)
@@ -91,16 +101,16 @@ pub async fn until_valid<R: Runner>(
 ) -> Outcome {
     let began = Instant::now();
     let harness = builder.facts().id.clone();
+    let request = options.dispatched(request);
     let prepared = || {
         let schema = request.schema.as_ref().map(Schema::compile).transpose()?;
         let limits = profile.limits.settled()?;
-        let first = first_command(builder, request.clone(), profile, &options)?;
+        let first = first(builder, &request, profile, options.strict)?;
         Ok((schema, limits, first))
     };
     match prepared() {
         Err(failure) => Outcome::refused(&harness, failure),
         Ok((schema, limits, first)) => {
-            let request = if options.output_as_asked { request } else { as_dispatched(request) };
             let mut ignore = |_: Event<'_>| {};
             let emit = options.on_event.unwrap_or(&mut ignore);
             let run = attempts::Attempts { builder, request, profile, schema, limits, began };

@@ -137,6 +137,11 @@ impl Facts {
             .map_err(|e| Failure::new(Kind::InvalidConfig, format!("harness.json: {e}")))
     }
 
+    /// The variable of teamster that sets something of this harness: `TEAMSTER_<ID>_<WHAT>`.
+    pub fn variable(&self, what: &str) -> String {
+        format!("TEAMSTER_{}_{what}", self.id.to_uppercase().replace('-', "_"))
+    }
+
     /// The tool of this name or alias, with the CLI's own name for it.
     pub fn tool(&self, name: &str) -> Option<(&str, &HarnessTool)> {
         let found =

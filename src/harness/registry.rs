@@ -1,7 +1,7 @@
 //! Platform names and aliases to harnesses, in the order of registration.
 
 use super::AgentBuilder;
-use crate::error::{Failure, Kind, Result, near};
+use crate::error::{Failure, Kind, Result, did_you_mean};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl HarnessRegistry {
     pub fn get(&self, name: &str) -> Result<&dyn AgentBuilder> {
         let id = self.aliases.get(name).map_or(name, String::as_str);
         self.by_name.get(id).map(AsRef::as_ref).ok_or_else(|| {
-            let near = near(name, self.names()).map_or_else(String::new, |n| format!("; did you mean {n}?"));
+            let near = did_you_mean(name, self.names());
             Failure::new(Kind::UnknownHarness, format!("no harness is called `{name}`{near}"))
                 .hint("`teamster list` shows every harness")
         })

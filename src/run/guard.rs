@@ -20,6 +20,9 @@ pub(super) struct Guard {
 /// known by that alone.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
+/// What not even SIGKILL ends in this time sits in the kernel, and waiting for it would hang the caller.
+const KERNEL: Duration = Duration::from_secs(10);
+
 impl Guard {
     pub(super) fn new(child: Child, run_id: String) -> Guard {
         let id = child.id().map_or(0, |id| id as i32);
@@ -46,14 +49,16 @@ impl Guard {
         self.noted = self.members(None);
         tree::signal_group(self.id, Signal::Term);
         let status = match tokio::time::timeout(GRACE, self.child.wait()).await {
-            Ok(status) => status,
+            Ok(status) => status.ok(),
             Err(_) => {
                 tree::signal_group(self.id, Signal::Kill);
-                self.child.wait().await
+                // It may have left its own group.
+                let _ = self.child.start_kill();
+                tokio::time::timeout(KERNEL, self.child.wait()).await.ok().and_then(Result::ok)
             }
         };
         self.sweep().await;
-        status.ok()
+        status
     }
 
     fn members(&self, after: Option<i32>) -> Known {
@@ -77,8 +82,7 @@ impl Guard {
             if began.elapsed() > SHORT_GRACE {
                 signal = Signal::Kill;
             }
-            // What not even SIGKILL ends sits in the kernel; waiting for it would hang the caller.
-            if began.elapsed() > Duration::from_secs(10) {
+            if began.elapsed() > KERNEL {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -25,7 +25,7 @@ pub fn find(
     profile: Option<&str>,
     var: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Found> {
-    let name = format!("TEAMSTER_{}_BIN", facts.id.to_uppercase().replace('-', "_"));
+    let name = facts.variable("BIN");
     let own = var(&name).filter(|v| !v.is_empty());
     let explicit = flag
         .map(|f| (f.to_owned(), "flag".to_owned()))
