@@ -1,7 +1,7 @@
 //! The members of one JSON object, each value as it is written: what a reader needs of a line.
 
-use super::lines::mend_surrogates;
 use super::scan::{Scan, key, scan, skip_space, string, whole};
+use super::text::mend_surrogates;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;

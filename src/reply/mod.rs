@@ -7,17 +7,19 @@ mod find;
 mod lines;
 mod members;
 mod scan;
+mod text;
 mod usage;
 
 pub use collect::{Collector, Out};
 pub use documents::Documents;
 pub use event::{By, Event};
 pub use find::{Found, find_value};
-#[cfg(feature = "run")]
-pub(crate) use lines::plain;
-pub use lines::{Decode, LineReader, Lines, TextReader, utf8};
+pub use lines::{Decode, LineReader, Lines, TextReader};
 pub use members::{Json, members};
 pub use scan::strict_value;
+#[cfg(feature = "run")]
+pub(crate) use text::plain;
+pub use text::utf8;
 pub use usage::Usage;
 
 use crate::error::Failure;

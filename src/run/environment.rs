@@ -5,7 +5,7 @@ use crate::command::{Command, Piece};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::Facts;
 use crate::profile::Profile;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Counts how deep agents dispatch agents.
@@ -96,6 +96,8 @@ pub(super) struct Places<'p> {
     pub(super) folder: &'p Path,
     /// The run's temporary folder.
     pub(super) tmp: &'p Path,
+    /// The home that the CLI uses.
+    pub(super) home: Option<&'p str>,
     /// A character that no path in an argument may hold.
     pub(super) separator: Option<char>,
 }
@@ -105,7 +107,7 @@ pub(super) struct Places<'p> {
 /// Errors: [`Kind::Recursion`] over the limit.
 pub(super) fn depth(vars: &Vars) -> Result<u32> {
     let depth =
-        vars.get(&OsString::from(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0) + 1;
+        vars.get(OsStr::new(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0) + 1;
     if depth > DEPTH_LIMIT {
         return Err(Failure::new(
             Kind::Recursion,
@@ -116,16 +118,9 @@ pub(super) fn depth(vars: &Vars) -> Result<u32> {
     Ok(depth)
 }
 
-/// The whole environment of the child.
-pub(super) fn environment(
-    command: &Command,
-    facts: &Facts,
-    profile: &Profile,
-    vars: &Vars,
-    places: &Places<'_>,
-    run_id: &str,
-) -> Result<Vars> {
-    let depth = depth(vars)?;
+/// The child's environment as far as it needs no place of the run: what may pass, then the profile's,
+/// then the command's.
+pub(super) fn base(command: &Command, facts: &Facts, profile: &Profile, vars: &Vars) -> Vars {
     let everything = profile.env_pass.iter().any(|name| name == "*");
     let passes = |name: &str| {
         COMMON.contains(&name)
@@ -145,66 +140,61 @@ pub(super) fn environment(
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     child.extend(profile.env.iter().map(|(name, value)| (name.into(), value.into())));
+    let plain =
+        command.env.iter().filter_map(|(name, value)| Some((OsString::from(&**name), value.plain()?.into())));
+    child.extend(plain);
+    child
+}
+
+/// The whole environment of the child, made of its [`base`].
+pub(super) fn environment(
+    base: &Vars,
+    command: &Command,
+    vars: &Vars,
+    places: &Places<'_>,
+    depth: u32,
+    run_id: &str,
+) -> Result<Vars> {
+    let mut child = base.clone();
     // A pinned variable has the caller's own value, that of the profile first, and is empty without.
-    let own = child.clone();
-    let home = home(facts, &self::own(command, profile, vars));
-    for (name, value) in command.env.iter() {
-        let value = fill(value, places, home.as_deref(), |name| {
-            own.get(&OsString::from(name)).or(vars.get(&OsString::from(name)))
-        })?;
-        child.insert(OsString::from(&**name), value.into());
+    let own = |name: &str| base.get(OsStr::new(name)).or(vars.get(OsStr::new(name)));
+    for (name, value) in command.env.iter().filter(|(_, value)| value.plain().is_none()) {
+        child.insert(OsString::from(&**name), fill(value, places, own)?.into());
     }
     // What names the working directory must be true: some CLIs believe it over the directory itself.
     let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     if let Some(files) = &command.env_files {
-        let homes = [home, plain_home(vars)].into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
+        let homes = [places.home.map(str::to_owned), plain_home(vars)];
+        let homes = homes.into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
         super::env_files::take_away(files, &cwd, &homes, &mut child)?;
     }
     child.insert("PWD".into(), cwd.into());
-    child.remove(&OsString::from("OLDPWD"));
+    child.remove(OsStr::new("OLDPWD"));
     child.insert(DEPTH_VAR.into(), depth.to_string().into());
     child.insert(MARKER_VAR.into(), run_id.into());
     Ok(child)
 }
 
 /// The arguments with their places filled.
-pub(super) fn arguments(
-    command: &Command,
-    facts: &Facts,
-    env: &Vars,
-    places: &Places<'_>,
-) -> Result<Vec<OsString>> {
-    let home = home(facts, env);
-    let value = |name: &str| env.get(&OsString::from(name));
-    command.args.iter().map(|arg| Ok(fill(arg, places, home.as_deref(), value)?.into())).collect()
-}
-
-/// The caller's variables with those of the profile and of the request over them: what decides where the
-/// CLI's home is.
-pub(super) fn own(command: &Command, profile: &Profile, vars: &Vars) -> Vars {
-    let mut own = vars.clone();
-    own.extend(profile.env.iter().map(|(name, value)| (name.into(), value.into())));
-    let plain =
-        command.env.iter().filter_map(|(name, value)| Some((OsString::from(&**name), value.plain()?.into())));
-    own.extend(plain);
-    own
+pub(super) fn arguments(command: &Command, env: &Vars, places: &Places<'_>) -> Result<Vec<OsString>> {
+    let value = |name: &str| env.get(OsStr::new(name));
+    command.args.iter().map(|arg| Ok(fill(arg, places, value)?.into())).collect()
 }
 
 /// The home that the CLI uses: the first of its own variables that is set, else HOME.
 pub(super) fn home(facts: &Facts, env: &Vars) -> Option<String> {
-    let own = facts.home_env.iter().filter_map(|name| env.get(&OsString::from(name)));
+    let own = facts.home_env.iter().filter_map(|name| env.get(OsStr::new(name)));
     own.filter(|v| !v.is_empty()).map(|v| v.to_string_lossy().into_owned()).next().or_else(|| plain_home(env))
 }
 
 fn plain_home(env: &Vars) -> Option<String> {
-    let names = ["HOME", "USERPROFILE"].into_iter().filter_map(|name| env.get(&OsString::from(name)));
+    let names = ["HOME", "USERPROFILE"].into_iter().filter_map(|name| env.get(OsStr::new(name)));
     names.filter(|v| !v.is_empty()).map(|v| v.to_string_lossy().into_owned()).next()
 }
 
 fn fill<'v>(
     text: &crate::command::Text,
     places: &Places<'_>,
-    home: Option<&str>,
     value: impl Fn(&str) -> Option<&'v OsString>,
 ) -> Result<String> {
     let path = |path: &Path| {
@@ -222,7 +212,7 @@ fn fill<'v>(
         Piece::Plain(text) => Ok(text.clone().into_owned()),
         Piece::File(name) => path(&places.folder.join(&**name)),
         Piece::Tmp => path(places.tmp),
-        Piece::Home => match home {
+        Piece::Home => match places.home {
             Some(home) => path(Path::new(home)),
             None => Err(Failure::new(Kind::HarnessConfig, "HOME is not set, and the CLI needs it")),
         },

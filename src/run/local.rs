@@ -61,19 +61,23 @@ impl Runner for LocalRunner {
             Some(env) => env.iter().cloned().collect(),
             None => std::env::vars_os().collect(),
         };
-        environment::depth(&vars)?;
-        preflight::check(
-            command,
-            environment::home(facts, &environment::own(command, profile, &vars)).as_deref(),
-        )?;
+        let depth = environment::depth(&vars)?;
+        let base = environment::base(command, facts, profile, &vars);
+        let home = environment::home(facts, &base);
+        preflight::check(command, home.as_deref())?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();
-        let places = Places { folder: folder.path(), tmp: &tmp, separator: facts.path_separator };
+        let places = Places {
+            folder: folder.path(),
+            tmp: &tmp,
+            home: home.as_deref(),
+            separator: facts.path_separator,
+        };
         let run_id = run_id();
-        let mut env = environment::environment(command, facts, profile, &vars, &places, &run_id)?;
+        let mut env = environment::environment(&base, command, &vars, &places, depth, &run_id)?;
         let mut args: Vec<OsString> = prefix.into_iter().map(OsString::from).collect();
-        args.extend(environment::arguments(command, facts, &env, &places)?);
+        args.extend(environment::arguments(command, &env, &places)?);
         if let Some(rehearse) = &self.rehearse {
             env.extend(rehearse.env.iter().map(|(name, value)| (name.into(), value.into())));
             env.insert((&rehearse.attempt_var).into(), attempt.to_string().into());
