@@ -4,6 +4,7 @@ mod collect;
 pub(crate) mod documents;
 mod event;
 mod find;
+mod http;
 mod lines;
 mod members;
 mod scan;
@@ -14,8 +15,9 @@ pub use collect::{Collector, Out};
 pub use documents::Documents;
 pub use event::{By, Event};
 pub use find::{Found, find_value};
+pub use http::http_status;
 pub use lines::{Decode, LineReader, Lines, TextReader};
-pub use members::{Json, members};
+pub use members::{Json, members, read_line};
 pub use scan::strict_value;
 #[cfg(feature = "run")]
 pub(crate) use text::plain;
@@ -24,6 +26,7 @@ pub use usage::Usage;
 
 use crate::error::Failure;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What the events of a run amount to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +69,9 @@ pub struct RunEnd {
     pub lingered: bool,
     /// Standard error: its first and its last part when it is long.
     pub stderr: String,
+    /// Files that the CLI wrote for us, by their names in the command; one that is not there was not
+    /// written.
+    pub files: BTreeMap<String, String>,
 }
 
 impl RunEnd {

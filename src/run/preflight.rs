@@ -3,6 +3,7 @@
 use crate::command::{Check, Command, Piece};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,7 @@ pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
     let mut tokens = Vec::new();
     for check in &command.checks {
         match check {
+            Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoTextIn { path, text, why } => {
                 let fill = |piece: &Piece| match piece {
@@ -85,6 +87,18 @@ fn working_directory(cwd: &Path) -> Result<()> {
         Ok(_) => bad("is no directory"),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => bad("does not exist"),
         Err(e) => bad(&format!("cannot be read: {e}")),
+    }
+}
+
+/// A repository ends where its `.git` is; without one only the working directory counts.
+fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> {
+    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+    let places = cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    let mut paths = places.flat_map(|dir| names.iter().map(move |name| dir.join(&**name)));
+    match paths.find(|path| std::fs::symlink_metadata(path).is_ok()) {
+        None => Ok(()),
+        Some(path) => Err(Failure::new(Kind::Unenforceable, format!("{} is there: {why}", path.display()))
+            .hint("the restriction cannot be held with it; take it away, or run in another directory")),
     }
 }
 
