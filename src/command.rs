@@ -73,6 +73,13 @@ pub enum Check {
         /// The path as the CLI would read it, relative to the working directory.
         path: String,
     },
+    /// The CLI would replace a token of a text by the file of just this path, so there must be none.
+    NoSuchPath {
+        /// The request's field that holds the token.
+        field: Cow<'static, str>,
+        /// The path, relative to the working directory; `~/` is the home.
+        path: String,
+    },
     /// With this text in this file the CLI would do what nothing here can hold it from.
     NoTextIn {
         /// The file; there may be none.

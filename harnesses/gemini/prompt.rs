@@ -1,13 +1,13 @@
 //! How the payload reaches gemini: as an argument, glued, or on stdin, and what it reads in it.
 
+use super::super::families::references::field_at;
 use crate::command::Check;
 use crate::error::{Failure, Kind, Result};
-use crate::harness::Draft;
+use crate::harness::{Draft, StdinPrompt};
 use crate::lowering::{Carried, Field, MAX_ARGUMENT, payload};
-use crate::request::DispatchRequest;
 
-/// Gemini 0.61.0 cuts stdin there, with a warning.
-const MAX_STDIN: usize = 8 * 1024 * 1024;
+/// Gemini 0.61.0 cuts stdin at 8 MiB, with a warning.
+const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &['/'], most: 8 << 20 };
 
 /// Adds the payload to the arguments, or gives it to stdin.
 ///
@@ -21,7 +21,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     let glued = whole.starts_with('-');
     let flag = if glued { "--prompt=".len() } else { 0 };
     if !fits(&whole, flag) {
-        return draft.payload_on_stdin(true, &['/'], MAX_STDIN);
+        return draft.payload_on_stdin(&STDIN);
     }
     let text = draft.payload(true);
     let (text, note) = draft.guarded(text, &['/']);
@@ -68,19 +68,6 @@ fn references(draft: &mut Draft<'_>, payload: &str) -> Result<()> {
 
 /// Agents that every gemini 0.61.0 has (read in its source; `@cli_help` run on 2026-11-30).
 const AGENTS: [&str; 4] = ["codebase_investigator", "cli_help", "generalist", "browser_agent"];
-
-/// The field of the request that stands at this place of the payload.
-fn field_at(request: &DispatchRequest, at: usize) -> &'static str {
-    let before = request.system_prompt.as_deref().filter(|s| !s.is_empty() && !request.is_correction());
-    let begin = before.map_or(0, |system| system.len() + 2);
-    if at < begin {
-        "system_prompt"
-    } else if at <= begin + request.prompt.len() {
-        "prompt"
-    } else {
-        "schema"
-    }
-}
 
 /// The paths of `@path` tokens and where they stand, as gemini 0.61.0 cuts them (read in its source):
 /// `(?<!\\)@(?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?!$|[ \t\n\r]))+`.

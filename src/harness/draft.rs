@@ -41,6 +41,18 @@ pub struct Draft<'r> {
     pub report: Report,
 }
 
+/// How a CLI reads its prompt from standard input.
+#[derive(Debug, Clone, Copy)]
+pub struct StdinPrompt {
+    /// It has no other place for a system prompt.
+    pub fold_system: bool,
+    /// First characters that it takes for a command of its own. A line feed before the text keeps it text,
+    /// and is the one byte that is added.
+    pub guarded: &'static [char],
+    /// The bytes that it reads.
+    pub most: usize,
+}
+
 impl<'r> Draft<'r> {
     /// A draft with these variables and no arguments.
     pub fn new(
@@ -140,6 +152,41 @@ impl<'r> Draft<'r> {
         let model = self.profile.model(&self.facts.id, &self.facts.models, name, self.request.model_is_exact);
         refuse_flag_like("model", model)?;
         Ok(Some(model))
+    }
+
+    /// The system prompt, for a CLI that has a place for it; the caller carries it and adds the row.
+    ///
+    /// An empty one says nothing, and a correction stands in a session that has it: those get their rows.
+    pub fn system_prompt(&mut self) -> Option<&'r str> {
+        let system = self.request.system_prompt.as_deref()?;
+        if system.is_empty() {
+            self.row(Field::SystemPrompt, Carried::Runner, "it is empty, so the CLI's own stays as it is");
+            return None;
+        }
+        Some(system)
+    }
+
+    /// Pairs and glued values alike: the row of a session that the CLI gives an id by itself.
+    pub fn session_of_its_own(&mut self) {
+        self.row(
+            Field::Session,
+            Carried::Flag,
+            format!("{} keeps every session and says its id", self.facts.id),
+        );
+    }
+
+    /// The id of a session, of the shape of a UUID: CLIs take other texts for titles, or for nothing.
+    pub fn uuid(&self, field: &str, id: &str) -> Result<()> {
+        let groups: Vec<&str> = id.split('-').collect();
+        let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+        let hex = groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_hexdigit()));
+        if lengths == [8, 4, 4, 4, 12] && hex {
+            return Ok(());
+        }
+        Err(Failure::invalid(
+            field,
+            format!("`{}` is no session id: {} takes a UUID", cut(id, 80), self.facts.id),
+        ))
     }
 
     /// The CLI's word for the effort: the nearest one that it knows, the lower of two.
@@ -270,26 +317,34 @@ impl<'r> Draft<'r> {
 
     /// Puts the payload on standard input, the prompt's row with it.
     ///
-    /// - `guarded`: first characters that the CLI would take for a command of its own. A line feed before
-    ///   the text keeps it text, and is the one byte that is added.
-    /// - `most`: the bytes that the CLI reads.
-    pub fn payload_on_stdin(&mut self, fold_system: bool, guarded: &[char], most: usize) -> Result<()> {
-        let payload = self.payload(fold_system);
-        if payload.len() > most {
+    /// Errors: [`Kind::ArgTooLong`] and [`Kind::Unsupported`] for what the CLI would cut or refuse there.
+    pub fn payload_on_stdin(&mut self, how: &StdinPrompt) -> Result<()> {
+        let payload = self.payload(how.fold_system);
+        if payload.len() > how.most {
             return Err(Failure::new(
                 Kind::ArgTooLong,
                 format!(
-                    "prompt: {} bytes with system prompt and schema; {} reads {most}",
+                    "prompt: {} bytes with system prompt and schema; {} reads {}",
                     payload.len(),
-                    self.facts.name
+                    self.facts.name,
+                    how.most
                 ),
             )
             .hint("put the text into a file of the workspace and name it in the prompt"));
         }
-        let (text, note) = self.guarded(payload, guarded);
+        self.refuse_blank(&payload)?;
+        let (text, note) = self.guarded(payload, how.guarded);
         self.row(Field::Prompt, Carried::Stdin, format!("{} bytes, read as they are{note}", text.len()));
         self.stdin = Some(text.into_owned());
         Ok(())
+    }
+
+    /// Refuses a payload of nothing but white space, which most CLIs take for none.
+    pub fn refuse_blank(&self, payload: &str) -> Result<()> {
+        match payload.trim().is_empty() {
+            true => Err(Failure::invalid("prompt", "is blank").hint("say what the agent should do")),
+            false => Ok(()),
+        }
     }
 
     /// The payload with a line feed before a first character that the CLI takes for a command, and the

@@ -9,7 +9,7 @@ mod rights;
 mod stand_in;
 mod verdict;
 
-pub use draft::Draft;
+pub use draft::{Draft, StdinPrompt};
 pub use facts::{ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, UsageCounts, Verified};
 pub use lower::lower;
 pub use registry::HarnessRegistry;

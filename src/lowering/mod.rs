@@ -2,11 +2,13 @@
 
 pub(crate) mod checks;
 mod grammar;
+mod native_schema;
 mod payload;
 mod report;
 
 pub use checks::{MAX_ARGUMENT, looks_like_flag, refuse_flag_like};
 pub use grammar::{Dashes, Dialect, Grammar, Opt, Parsed, Role, Takes, opt};
+pub use native_schema::draft_07_object;
 pub use payload::{folded, payload, schema_instruction};
 pub use report::{Carried, Field, Report, Row};
 

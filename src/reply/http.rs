@@ -1,7 +1,7 @@
 //! The HTTP status in a CLI's own error text.
 
 /// The HTTP status that an error text of a CLI names: `401: …`, `HTTP 429: …`, `unexpected status 401
-/// Unauthorized`, `Error code: 401 - …`, `API Error (500)`, `status code 503`.
+/// Unauthorized`, `Error code: 401 - …`, `API Error (500)`, `Request rejected (429)`, `status code 503`.
 ///
 /// Only for texts that the CLI itself wrote about its model server: in the work of an agent such words
 /// mean nothing.
@@ -31,6 +31,9 @@ pub fn http_status(said: &str) -> Option<u16> {
     let begin = bytes.iter().position(|b| !b.is_ascii_whitespace())?;
     let named = |at: usize| {
         let value = number(at).filter(|_| !bytes[at - 1].is_ascii_alphanumeric())?;
+        if bytes[at - 1] == b'(' && bytes.get(at + 3) == Some(&b')') {
+            return Some(value);
+        }
         let before = lower[..at].trim_end_matches([' ', ':', '(', '=', '"', '[', '\'', '#']);
         BEFORE.iter().any(|word| before.ends_with(word)).then_some(value)
     };
