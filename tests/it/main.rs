@@ -9,8 +9,11 @@ mod argv;
 mod cli;
 #[cfg(feature = "cli")]
 mod conformance;
+#[cfg(all(feature = "testkit", feature = "declared"))]
+mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+mod pages;
 mod policy;
 #[cfg(feature = "run")]
 mod process;
