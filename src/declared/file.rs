@@ -124,7 +124,7 @@ pub(super) enum ReaderFile {
     /// One JSON object, or several: the last one with an answer or an error counts.
     Json {
         /// Where its parts are.
-        read: Members,
+        read: Box<Members>,
     },
     /// One JSON object a line.
     Lines {

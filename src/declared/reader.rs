@@ -17,7 +17,8 @@ pub(super) fn reader(file: Arc<ReaderFile>, facts: Facts) -> Box<dyn Reader> {
             Box::new(TextReader::new(move |stdout: String, end: &RunEnd| text_reply(&facts, &stdout, end)))
         }
         ReaderFile::Json { read } => {
-            let event = EventFile { when: Default::default(), delta: false, end: None, read: read.clone() };
+            let event =
+                EventFile { when: Default::default(), delta: false, end: None, read: (**read).clone() };
             Box::new(DocumentReader::new(ByFile { events: vec![event], facts, error: None, said: false }))
         }
         ReaderFile::Lines { event } => {

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "testkit")]
 mod argv;
+#[cfg(feature = "testkit")]
+mod claude;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
@@ -23,6 +25,7 @@ mod replies;
 mod request;
 #[cfg(feature = "run")]
 mod retry;
+mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
 mod support;

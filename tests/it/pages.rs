@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use teamster::harness::{Evidence, Facts};
 use teamster::policy::Word;
-use teamster::{HarnessRegistry, Permission};
+use teamster::{AgentBuilder, HarnessRegistry, Permission};
 
 const PAGE: &str = "docs/harnesses.md";
 
@@ -21,7 +21,7 @@ fn the_page_of_harnesses_is_what_the_facts_say() {
 
 fn page() -> String {
     let registry = HarnessRegistry::builtin();
-    let all: Vec<&Facts> = registry.iter().map(|builder| builder.facts()).collect();
+    let all: Vec<&Facts> = registry.iter().map(AgentBuilder::facts).collect();
     let mut page = String::from(
         "# Harnesses\n\nThis page is written by a test from the facts in `harnesses/*/harness.json`; `teamster list` shows the \
          same, with what is installed here.\n\n\
