@@ -3,13 +3,16 @@
 //! Each lives in a folder of its own and knows its CLI and no process. See `README.md` beside this
 //! file for how to add one.
 
+pub mod claude;
+mod families;
 pub mod gemini;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[|| Arc::new(gemini::Gemini)];
+pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
+    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude)];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.

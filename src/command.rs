@@ -21,6 +21,9 @@ pub struct Command {
     pub stdin: Option<String>,
     /// Files that the runner writes for the run (mode 0600) and removes after it.
     pub files: Vec<CommandFile>,
+    /// Files that the CLI writes into the run's folder, at `{file:NAME}`: read after the run, they are the
+    /// reader's to use ([`RunEnd::files`](crate::reply::RunEnd::files)).
+    pub results: Vec<Cow<'static, str>>,
     /// The working directory; absent is the caller's.
     pub cwd: Option<PathBuf>,
     /// More directories that the agent works in; the arguments name them already.
@@ -70,6 +73,13 @@ pub enum Check {
         /// The path as the CLI would read it, relative to the working directory.
         path: String,
     },
+    /// The CLI would replace a token of a text by the file of just this path, so there must be none.
+    NoSuchPath {
+        /// The request's field that holds the token.
+        field: Cow<'static, str>,
+        /// The path, relative to the working directory; `~/` is the home.
+        path: String,
+    },
     /// With this text in this file the CLI would do what nothing here can hold it from.
     NoTextIn {
         /// The file; there may be none.
@@ -77,6 +87,14 @@ pub enum Check {
         /// The text.
         text: Cow<'static, str>,
         /// What it would do.
+        why: Cow<'static, str>,
+    },
+    /// With one of these files in the working directory, or in a directory above it up to the root of the
+    /// repository, the CLI would do what nothing here can hold it from.
+    NoneAbove {
+        /// Paths, relative to each of the directories.
+        names: Cow<'static, [Cow<'static, str>]>,
+        /// What they would do.
         why: Cow<'static, str>,
     },
     /// With such a file the CLI would set the restrictions aside.
@@ -229,6 +247,7 @@ impl Command {
             env: Cow::Borrowed(&[]),
             stdin: None,
             files: Vec::new(),
+            results: Vec::new(),
             cwd: None,
             add_dirs: Vec::new(),
             env_files: None,
@@ -250,6 +269,7 @@ impl Command {
         to.serialize_field("env", &Env(&self.env))?;
         to.serialize_field("stdin", &self.stdin)?;
         to.serialize_field("files", &self.files)?;
+        to.serialize_field("results", &self.results)?;
         to.serialize_field("cwd", &self.cwd)?;
         to.serialize_field("add_dirs", &self.add_dirs)?;
         to.serialize_field("env_files", &self.env_files)?;

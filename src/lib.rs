@@ -64,7 +64,7 @@ pub use harness::{AgentBuilder, Facts, HarnessRegistry, lower};
 pub use lowering::Lowered;
 #[cfg(feature = "run")]
 pub use outcome::{Attempt, Outcome};
-pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, permits, split_tools, tool_argument};
+pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, Word, permits, split_tools, tool_argument};
 pub use profile::{Limits, Profile, SettledLimits};
 pub use reply::{Event, Reply};
 pub use request::{DispatchRequest, Effort, FIELDS, Output, ReplySchema, Session};

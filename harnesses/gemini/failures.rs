@@ -7,11 +7,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-pub(super) fn empty() -> Failure {
-    Failure::new(Kind::EmptyReply, "gemini ended well and gave no answer")
-        .hint("the prompt may be over the model's context, or the answer was blocked; try another model")
-}
-
 pub(super) fn invalid_stream(said: &str) -> Failure {
     Failure::new(Kind::EmptyReply, format!("gemini gave no answer: {}", cut(said.trim(), 600)))
         .hint("the answer was blocked or broke off; another wording or another model may get one")
@@ -56,9 +51,7 @@ pub(super) fn failed(said: &str, end: &RunEnd) -> Failure {
     };
     let by_status = FACTS.kind_of(end);
     let kind = kind.filter(|k| *k != Kind::HarnessError).or(by_status).unwrap_or(Kind::HarnessError);
-    let what =
-        if kind == Kind::Auth { "gemini is not signed in, or its key is not accepted" } else { "gemini" };
-    with_hint(Failure::new(kind, format!("{what}: {}", cut(message.trim(), 600))))
+    FACTS.failure(kind, message)
 }
 
 /// A Google API error.
@@ -97,38 +90,25 @@ pub(super) fn no_result(end: &RunEnd, last_output: &str) -> Failure {
         && (says("Invalid session identifier") || says("No previous sessions"))
     {
         let line = own_line(stderr, &["Invalid session identifier", "No previous sessions"]);
-        return Failure::new(Kind::SessionNotFound, format!("gemini: {line}"))
-            .hint("gemini finds a session only from the working directory and home of its first run");
+        return FACTS.failure(Kind::SessionNotFound, &line);
     }
     if let Some(failure) = set_aside(end) {
         return failure;
     }
     if kind.is_none() && says("Please set an Auth method") {
-        return with_hint(Failure::new(Kind::Auth, "gemini is not signed in"));
+        return FACTS.failure(Kind::Auth, "no auth method is set");
     }
     if let Some(google) = api_error(stderr) {
         return failed(&google, end);
     }
-    if end.is_fine() && crate::reply::asks_a_person(last_output) {
-        return Failure::new(
-            Kind::NeedsInteraction,
-            format!("gemini asks: {}", cut(last_output.trim(), 300)),
-        )
-        .hint("run `gemini` once in a terminal and answer it");
+    let failure = FACTS.no_result(end, last_output);
+    match failure.kind {
+        Kind::UntrustedDir => failure.hint(
+            "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
+             --skip-trust), or trust the directory in `gemini` once",
+        ),
+        _ => failure,
     }
-    if end.is_fine() {
-        return empty();
-    }
-    let line = end.last_line().map_or_else(String::new, |line| format!(": {}", cut(line, 400)));
-    let how = match (end.status, end.signal) {
-        (Some(status), _) => format!("with status {status}"),
-        (None, Some(signal)) => format!("by signal {signal}"),
-        (None, None) => "in an unknown way".to_owned(),
-    };
-    with_hint(Failure::new(
-        kind.unwrap_or(Kind::HarnessError),
-        format!("gemini ended {how} and gave no result{line}"),
-    ))
 }
 
 /// The API error in the line that gemini writes before the stack: in text mode it is all there is.
@@ -141,19 +121,6 @@ fn api_error(stderr: &str) -> Option<String> {
 fn own_line<'s>(stderr: &'s str, words: &[&str]) -> Cow<'s, str> {
     let line = stderr.lines().find(|line| words.iter().any(|w| line.contains(w))).unwrap_or_default();
     cut(line.trim(), 300)
-}
-
-fn with_hint(failure: Failure) -> Failure {
-    match failure.kind {
-        Kind::Auth => failure.hint(FACTS.sign_in.clone()),
-        Kind::UntrustedDir => failure.hint(
-            "gemini does not run in a directory that it does not trust: set a permission (teamster then passes \
-             --skip-trust), or trust the directory in `gemini` once",
-        ),
-        Kind::RateLimit => failure.hint("wait and run it again; gemini has tried again by itself already"),
-        Kind::Quota => failure.hint("another model or another day: the quota is used up"),
-        _ => failure,
-    }
 }
 
 pub(super) fn message_of(error: &Value) -> String {

@@ -24,10 +24,10 @@ mod reader;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
-use crate::command::{Command, EnvEntry, EnvFiles, Piece, Text};
-use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Facts};
-use crate::lowering::{Carried, Field, Lowered, Report};
+use crate::command::{EnvEntry, EnvFiles, Piece, Text};
+use crate::error::{Failure, Result};
+use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::lowering::{Carried, Field, Lowered};
 use crate::policy::Permission;
 use crate::profile::Profile;
 use crate::reply::Reader;
@@ -97,65 +97,39 @@ impl AgentBuilder for Gemini {
     }
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
-        let mut report = Report { rows: Vec::with_capacity(4) };
-        policy::profile_args(request, profile, &mut report)?;
-        let mut args: Vec<Text> = Vec::with_capacity(profile.args.len() + 4);
-        let (mut files, mut checks) = (Vec::new(), Vec::new());
-        args.extend(profile.args.iter().cloned().map(Text::from));
-
-        if let Some(name) = &request.model {
-            let model = profile.model(&FACTS.id, &FACTS.models, name, request.model_is_exact);
-            crate::lowering::refuse_flag_like("model", model)?;
-            args.extend(["--model".into(), model.to_owned().into()]);
-            report.row(Field::Model, Carried::Flag, format!("--model {model}"));
-        }
-        if request.model_is_exact {
-            report.row(Field::ModelIsExact, Carried::Flag, "no alias was looked up");
+        let own = if request.restricts() { &ENV[..] } else { &ENV[..ENV.len() - 1] };
+        let mut draft = Draft::new(&FACTS, request, profile, own);
+        policy::profile(&mut draft)?;
+        if let Some(model) = draft.model()? {
+            draft.pair(Field::Model, "--model", model)?;
         }
         if let Some(permission) = request.permission {
-            let mode = approval_mode(request, permission);
-            args.extend(["--approval-mode".into(), mode.into()]);
-            report.row(Field::Permission, Carried::Flag, format!("--approval-mode {mode}"));
+            draft.pair(Field::Permission, "--approval-mode", approval_mode(request, permission))?;
         }
         if request.restricts() || request.permission.is_some() {
-            args.push("--skip-trust".into());
+            draft.arg("--skip-trust");
         }
-        policy::lower(request, &mut args, &mut files, &mut checks, &mut report)?;
-        session(request, &mut args, &mut report)?;
+        policy::lower(&mut draft)?;
+        session(&mut draft)?;
         for dir in &request.add_dirs {
             let dir = dir.to_string_lossy();
             if dir.contains(',') {
                 return Err(Failure::invalid("add_dirs", format!("gemini cuts `{dir}` at its comma")));
             }
-            args.push(format!("--include-directories={dir}").into());
-            report.row(Field::AddDirs, Carried::Flag, format!("--include-directories={dir}"));
+            draft.glued(Field::AddDirs, "--include-directories", &dir)?;
         }
         let output = request.output.settled(request.schema.is_some());
         if let Some(format) = output_format(request.output, output) {
-            args.extend(["--output-format".into(), format.into()]);
+            draft.args.extend(["--output-format".into(), format.into()]);
             if request.output != Output::Auto {
-                report.row(Field::Output, Carried::Flag, format!("--output-format {format}"));
+                draft.row(Field::Output, Carried::Flag, format!("--output-format {format}"));
             }
         }
-        let stdin = prompt::lower(request, &mut args, &mut checks, &mut report)?;
-        runner_rows(request, &mut report);
-
-        Ok(Lowered {
-            command: Command {
-                harness: Cow::Borrowed("gemini"),
-                program: profile.bin.clone().map_or(Cow::Borrowed("gemini"), Cow::Owned),
-                args,
-                env: environment(request),
-                stdin,
-                files,
-                cwd: request.cwd.clone(),
-                add_dirs: request.add_dirs.clone(),
-                env_files: request.restricts().then(|| ENV_FILES.clone()),
-                checks,
-                output,
-            },
-            report,
-        })
+        prompt::lower(&mut draft)?;
+        draft.dropped(Field::Effort, "gemini has no flag for it, only its settings file");
+        draft.dropped(Field::MaxTurns, "gemini has no flag for it, only its settings file");
+        draft.env_files = request.restricts().then(|| ENV_FILES.clone());
+        Ok(draft.finish(output))
     }
 
     fn reader(&self, output: Output) -> Box<dyn Reader> {
@@ -166,18 +140,6 @@ impl AgentBuilder for Gemini {
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::GeminiStandIn)
     }
-}
-
-/// The environment with the request's own variables in it, which win.
-fn environment(request: &DispatchRequest) -> Cow<'static, [EnvEntry]> {
-    let own = if request.restricts() { &ENV[..] } else { &ENV[..ENV.len() - 1] };
-    if request.env.is_empty() {
-        return Cow::Borrowed(own);
-    }
-    let mut env: Vec<EnvEntry> =
-        own.iter().filter(|(name, _)| !request.env.contains_key(&**name)).cloned().collect();
-    env.extend(request.env.iter().map(|(name, value)| (name.clone().into(), value.clone().into())));
-    Cow::Owned(env)
 }
 
 /// With a tool policy the mode is never one that approves by itself: what may run is in the policy.
@@ -201,7 +163,7 @@ fn output_format(asked: Output, settled: Output) -> Option<&'static str> {
 
 /// Session ids are of letters, digits, `-` and `_`; `--resume` also takes `latest` and an index, which
 /// name another session tomorrow, so they are refused.
-fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report) -> Result<()> {
+fn session(draft: &mut Draft<'_>) -> Result<()> {
     let checked = |field: &str, id: &str| {
         if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
             return Ok(());
@@ -218,54 +180,23 @@ fn session(request: &DispatchRequest, args: &mut Vec<Text>, report: &mut Report)
         Err(Failure::invalid(field, format!("`{id}` is an index, not an id"))
             .hint("an index names another session after the next run; give the session's id"))
     };
-    match &request.session {
+    match &draft.request.session {
         None => {}
         Some(Session::New(None)) => {
-            report.row(Field::Session, Carried::Flag, "gemini keeps every session and says its id");
+            draft.row(Field::Session, Carried::Flag, "gemini keeps every session and says its id");
         }
         Some(Session::New(Some(id))) => {
             checked("session.id", id)?;
             // Such a session could never be resumed by its id.
             index("session.id", id)?;
-            args.extend(["--session-id".into(), id.clone().into()]);
-            report.row(Field::Session, Carried::Flag, format!("--session-id {id}"));
+            draft.pair(Field::Session, "--session-id", id)?;
         }
         Some(Session::Resume(id)) => {
             checked("session.resume", id)?;
             index("session.resume", id)?;
-            args.push(format!("--resume={id}").into());
-            report.row(Field::Session, Carried::Flag, format!("--resume={id}, in the same cwd and home"));
+            draft.arg(format!("--resume={id}"));
+            draft.row(Field::Session, Carried::Flag, format!("--resume={id}, in the same cwd and home"));
         }
     }
     Ok(())
-}
-
-/// Rows for what the runner carries, and for what gemini 0.61.0 has no place for.
-fn runner_rows(request: &DispatchRequest, report: &mut Report) {
-    if request.effort.is_some() {
-        report.row(Field::Effort, Carried::Dropped, "gemini has no flag for it, only its settings file");
-    }
-    if request.max_turns.is_some() {
-        report.row(Field::MaxTurns, Carried::Dropped, "gemini has no flag for it, only its settings file");
-    }
-    if request.cwd.is_some() {
-        report.row(Field::Cwd, Carried::Runner, "the process's working directory");
-    }
-    if !request.env.is_empty() {
-        report.row(Field::Env, Carried::Env, "set for the process");
-    }
-    if request.allow_unenforced && !report.rows.iter().any(|row| row.field == Field::AllowUnenforced) {
-        report.row(Field::AllowUnenforced, Carried::Runner, "not needed: nothing was left unenforced");
-    }
-}
-
-/// An error for what gemini cannot be held to; `allow_unenforced` turns it into a row.
-fn unenforced(request: &DispatchRequest, report: &mut Report, field: Field, why: String) -> Result<()> {
-    if request.allow_unenforced {
-        report.row(field, Carried::Dropped, format!("not enforced, as allowed: {why}"));
-        report.row(Field::AllowUnenforced, Carried::Runner, format!("used for {}", field.name()));
-        return Ok(());
-    }
-    Err(Failure::new(Kind::Unenforceable, format!("{}: {why}", field.name()))
-        .hint("change the policy; --allow-unenforced runs it all the same, and the report says so"))
 }

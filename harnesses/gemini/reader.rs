@@ -5,7 +5,7 @@
 //! the exit status of an API error is the HTTP status modulo 256.
 
 use super::FACTS;
-use super::failures::{cut_short, empty, failed, fatal, invalid_stream, message_of, no_result, set_aside};
+use super::failures::{cut_short, failed, fatal, invalid_stream, message_of, no_result, set_aside};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
     By, Collector, Decode, Documents, Event, Json, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage,
@@ -191,7 +191,7 @@ impl Decode for Stream {
         let said = fatal.or(self.error);
         reply.error = match (ended, said) {
             (Some(true), None) if !reply.text.trim().is_empty() && end.is_fine() => None,
-            (Some(true), None) if end.is_fine() => Some(empty()),
+            (Some(true), None) if end.is_fine() => Some(FACTS.empty()),
             (Some(true), Some(said)) if reply.text.trim().is_empty() => Some(failed(&said, end)),
             // A warning before a good end is no failure.
             (Some(true), Some(_)) if end.is_fine() => None,
@@ -347,7 +347,7 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
         }
         Some(error) => Some(failed(&message_of(error), end)),
         None if !end.is_fine() => Some(no_result(end, "")),
-        None if text.trim().is_empty() => Some(empty()),
+        None if text.trim().is_empty() => Some(FACTS.empty()),
         None => None,
     };
     Reply {
@@ -363,11 +363,11 @@ fn envelope(stdout: String, end: &RunEnd) -> Reply {
 // --- text ------------------------------------------------------------------------------------------
 
 fn text(stdout: String, end: &RunEnd) -> Reply {
-    let text = stdout.strip_suffix('\n').unwrap_or(&stdout).to_owned();
-    let error = match (end.is_fine(), text.trim().is_empty()) {
-        (true, false) => set_aside(end),
-        (true, true) => Some(empty()),
-        (false, _) => Some(no_result(end, text.lines().next_back().unwrap_or_default())),
-    };
-    Reply { text, error, ..Reply::default() }
+    let mut reply = FACTS.text_reply(&stdout, end);
+    if let Some(failure) = &reply.error {
+        let last = reply.text.lines().next_back().unwrap_or_default();
+        reply.error = Some(if end.is_fine() { failure.clone() } else { no_result(end, last) });
+    }
+    reply.error = set_aside(end).or(reply.error);
+    reply
 }

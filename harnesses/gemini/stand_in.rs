@@ -1,8 +1,9 @@
 //! Plays gemini 0.61.0: its grammar, its policy engine as far as teamster uses it, its output.
 
 use super::FACTS;
-use super::grammar::{self, Parsed};
+use super::grammar::GRAMMAR;
 use crate::harness::{Answer, Given, Received, Spoken, StandIn};
+use crate::lowering::Parsed;
 use crate::policy::{Permission, tool_argument};
 use crate::request::{Output, Session};
 use serde::Deserialize;
@@ -16,7 +17,7 @@ const SESSION: &str = "00000000-0000-4000-8000-000000000000";
 impl StandIn for GeminiStandIn {
     fn receive(&self, given: &Given) -> Result<Received, Spoken> {
         let usage = |e: String| Spoken::refused(1, format!("Usage: gemini [options] [command]\n\n{e}\n"));
-        let parsed = grammar::parse(&given.args).map_err(usage)?;
+        let parsed = GRAMMAR.parse(&given.args).map_err(usage)?;
         check_values(&parsed).map_err(usage)?;
         if parsed.has("help") || parsed.has("version") {
             // A false success of the real one: text that is no answer, and status 0.
@@ -100,7 +101,7 @@ impl StandIn for GeminiStandIn {
             }
             Output::Text | Output::Auto => format!("{text}\n"),
         };
-        Spoken { stdout, stderr: String::new(), status: 0 }
+        Spoken::said(stdout)
     }
 }
 
@@ -113,7 +114,7 @@ fn failed(output: Output, session: &str, model: &str, status: u16) -> Spoken {
             let error = json!({"type": "unknown", "message": format!("[API Error: {google}]")});
             let init = json!({"type": "init", "session_id": session, "model": model});
             let result = json!({"type": "result", "status": "error", "error": error});
-            Spoken { stdout: format!("{init}\n{result}\n"), stderr: String::new(), status: exit }
+            Spoken { stdout: format!("{init}\n{result}\n"), status: exit, ..Spoken::default() }
         }
         Output::Json => {
             let error = json!({"type": "Error", "message": google.to_string(), "code": status});

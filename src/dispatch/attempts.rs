@@ -2,7 +2,7 @@
 
 use super::next::{Verdict, judge, next};
 use crate::error::{Failure, Kind};
-use crate::harness::{AgentBuilder, lower};
+use crate::harness::{AgentBuilder, UsageCounts, lower};
 use crate::lowering::Lowered;
 use crate::outcome::{Attempt, Outcome};
 use crate::profile::{Profile, SettledLimits};
@@ -57,7 +57,7 @@ impl Attempts<'_> {
             let lost = resumed
                 && !lost_a_session
                 && matches!(&verdict, Verdict::Failed(f) if f.kind == Kind::SessionNotFound);
-            record(&mut outcome, &ran, &verdict, resumed);
+            record(&mut outcome, &ran, &verdict, resumed, self.usage_goes_on(resumed));
             let (kind, why, feedback) = match verdict {
                 Verdict::Answer(value) => {
                     (outcome.ok, outcome.failure, outcome.value) = (true, None, value);
@@ -106,6 +106,11 @@ impl Attempts<'_> {
         outcome
     }
 
+    /// Whether the tokens of this attempt count those of the attempts before it, too.
+    fn usage_goes_on(&self, resumed: bool) -> bool {
+        resumed && self.builder.facts().usage_counts == UsageCounts::Session
+    }
+
     /// The next command: a correction in the session, else the whole request with the feedback.
     fn lower_next(&self, session: Option<&str>, feedback: &str) -> Result<(Lowered, bool), Failure> {
         let resumes = self.builder.facts().capabilities.resume != "no";
@@ -128,7 +133,7 @@ fn exhausted(kind: Kind, why: &str, attempts: usize) -> Failure {
         .hint("--attempts N allows more; the attempts in --json hold what the agent said")
 }
 
-fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool) {
+fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, usage_goes_on: bool) {
     let reply = &ran.reply;
     let (ok, failure, why, feedback) = match verdict {
         Verdict::Answer(_) => (true, None, None, None),
@@ -157,7 +162,12 @@ fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool) {
     outcome.model = reply.model.clone().or(outcome.model.take());
     outcome.denied.extend(reply.denied.iter().cloned());
     if let Some(usage) = reply.usage {
-        *outcome.usage.get_or_insert_default() += usage;
+        let sum = outcome.usage.get_or_insert_default();
+        if usage_goes_on {
+            *sum = usage;
+        } else {
+            *sum += usage;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Facts about a CLI: data, no behaviour.
 
 use crate::error::{Failure, Kind, Result};
-use crate::policy::{Permission, ToolPolicy, ToolRules, tool_argument};
+use crate::policy::{Permission, Word};
 use crate::reply::RunEnd;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,17 @@ pub struct Facts {
     pub exit_statuses: IndexMap<String, Kind>,
     /// The CLI's tools by their own names.
     pub tools: IndexMap<String, HarnessTool>,
+    /// What may stand in parentheses after a tool's name.
+    pub arguments: ArgumentStyle,
+    /// The CLI's name for a tool of an MCP server, with `{server}` and `{tool}` in it. Absent: it cannot be
+    /// held to single ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_tool: Option<String>,
+    /// Beginnings of other names that tools have which no list can hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_prefixes: Vec<String>,
+    /// What the tokens that it tells count.
+    pub usage_counts: UsageCounts,
     /// The harness's own model aliases. The CLI's own aliases need none here.
     pub models: IndexMap<String, String>,
     /// How each field of a request is carried: for `teamster list`, held to the reports by a test.
@@ -83,9 +94,38 @@ pub struct HarnessTool {
     /// The tool gives the agent more rights than it had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalates: bool,
+    /// The word that means it on every harness.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<Word>,
     /// Other names that the CLI takes for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+}
+
+/// What a CLI takes in the parentheses after a tool's name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ArgumentStyle {
+    /// Nothing: it can be held to whole tools only.
+    #[default]
+    None,
+    /// The first words of a command, after its shell tool.
+    Words,
+    /// Patterns of its own; the first words of a command can be told in them.
+    Patterns,
+}
+
+/// What the tokens of a run count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum UsageCounts {
+    /// That run.
+    #[default]
+    Run,
+    /// The whole session so far, earlier runs among it.
+    Session,
 }
 
 /// How each field is carried: the words of the report, or `no`.
@@ -149,22 +189,12 @@ impl Facts {
         found.map(|(own, tool)| (own.as_str(), tool))
     }
 
-    /// The policy with the CLI's own names for its tools; names that the facts do not know stay.
-    pub fn own_names(&self, policy: &ToolPolicy) -> ToolPolicy {
-        let own = |entry: &String| match (self.tool(tool_argument(entry).0), tool_argument(entry).1) {
-            (Some((name, _)), Some(argument)) => format!("{name}({argument})"),
-            (Some((name, _)), None) => name.to_owned(),
-            (None, _) => entry.clone(),
-        };
-        let all = |list: &[String]| list.iter().map(own).collect();
-        match policy {
-            ToolPolicy::Flat(tools) => ToolPolicy::Flat(all(tools)),
-            ToolPolicy::Structured(r) => ToolPolicy::Structured(ToolRules {
-                allow: all(&r.allow),
-                deny: all(&r.deny),
-                ask: all(&r.ask),
-            }),
-        }
+    /// Whether this may be the name of a tool that the facts cannot list, such as one of an MCP server.
+    pub fn is_foreign(&self, name: &str) -> bool {
+        let beginning = self.mcp_tool.as_deref().and_then(|template| template.split('{').next());
+        let mut beginnings = beginning.into_iter().chain(self.tool_prefixes.iter().map(String::as_str));
+        beginnings.any(|b| !b.is_empty() && name.len() > b.len() && name.starts_with(b))
+            && super::rights::is_plain(name)
     }
 
     /// The kind that the exit status stands for by itself.

@@ -1,14 +1,19 @@
 //! What a harness is: the trait that a new one implements, its facts, and the registry.
 
+mod draft;
 mod facts;
 mod lower;
 mod registry;
+mod rights;
 #[cfg(feature = "stand-in")]
 mod stand_in;
+mod verdict;
 
-pub use facts::{Capabilities, Evidence, Facts, HarnessTool, Verified};
+pub use draft::{Draft, StdinPrompt};
+pub use facts::{ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, UsageCounts, Verified};
 pub use lower::lower;
 pub use registry::HarnessRegistry;
+pub use rights::{Limit, May, OwnRule, Rights};
 #[cfg(feature = "stand-in")]
 pub use stand_in::{Answer, Given, Received, Spoken, StandIn};
 

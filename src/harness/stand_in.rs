@@ -22,8 +22,22 @@ pub struct Given {
     pub args: Vec<String>,
     /// Standard input.
     pub stdin: String,
-    /// The files that the arguments may name: path → content.
+    /// The files that the arguments and variables may name: path → content.
     pub files: BTreeMap<String, String>,
+    /// The variables.
+    pub env: BTreeMap<String, String>,
+}
+
+impl Given {
+    /// The content of the file at this path.
+    pub fn file(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// The value of a variable, where it has one that is not empty.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
 }
 
 /// What a CLI makes of an invocation.
@@ -59,6 +73,8 @@ pub struct Spoken {
     pub stdout: String,
     /// On standard error.
     pub stderr: String,
+    /// Files that it writes where the command wants them, by their names in the command.
+    pub files: BTreeMap<String, String>,
     /// The exit status.
     pub status: i32,
 }
@@ -66,6 +82,11 @@ pub struct Spoken {
 impl Spoken {
     /// A refusal: nothing on standard output.
     pub fn refused(status: i32, stderr: impl Into<String>) -> Self {
-        Spoken { stdout: String::new(), stderr: stderr.into(), status }
+        Spoken { stderr: stderr.into(), status, ..Spoken::default() }
+    }
+
+    /// An answer on standard output, and a good end.
+    pub fn said(stdout: impl Into<String>) -> Self {
+        Spoken { stdout: stdout.into(), ..Spoken::default() }
     }
 }

@@ -35,7 +35,10 @@ fn spoken(harness: &str) -> Result<Spoken, String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let mut stdin = Vec::new();
     std::io::stdin().read_to_end(&mut stdin).map_err(|e| format!("stdin: {e}"))?;
-    let given = Given { files: files(&args), args, stdin: String::from_utf8_lossy(&stdin).into_owned() };
+    let env: BTreeMap<String, String> = std::env::vars().collect();
+    let named: Vec<&str> = args.iter().chain(env.values()).map(String::as_str).collect();
+    let given =
+        Given { files: files(&named), stdin: String::from_utf8_lossy(&stdin).into_owned(), args, env };
     let received = match stand_in.receive(&given) {
         Ok(received) => received,
         Err(refusal) => return Ok(refusal),
@@ -52,13 +55,30 @@ fn spoken(harness: &str) -> Result<Spoken, String> {
             Answer::Empty
         }
     };
-    Ok(stand_in.answer(&received, &answer))
+    let spoken = stand_in.answer(&received, &answer);
+    write_results(&spoken, &given)?;
+    Ok(spoken)
 }
 
-/// The files that arguments name, glued to a flag or not.
-fn files(args: &[String]) -> BTreeMap<String, String> {
-    let paths =
-        args.iter().flat_map(|arg| [arg.as_str(), arg.split_once('=').map_or("", |(_, value)| value)]);
+/// Writes what the CLI would write for the run, each where an argument or a variable names it.
+fn write_results(spoken: &Spoken, given: &Given) -> Result<(), String> {
+    let texts = || given.args.iter().chain(given.env.values());
+    for (name, content) in &spoken.files {
+        let ending = format!("/{name}");
+        let paths =
+            texts().flat_map(|text| [text.as_str(), text.split_once('=').map_or("", |(_, value)| value)]);
+        let Some(path) = paths.filter(|path| path.starts_with('/')).find(|path| path.ends_with(&ending))
+        else {
+            continue;
+        };
+        std::fs::write(path, content).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// The files of the run that texts name, glued to a flag or not.
+fn files(texts: &[&str]) -> BTreeMap<String, String> {
+    let paths = texts.iter().flat_map(|text| [*text, text.split_once('=').map_or("", |(_, value)| value)]);
     paths
         .filter(|path| path.starts_with('/'))
         .filter_map(|path| Some((path.to_owned(), std::fs::read_to_string(path).ok()?)))

@@ -140,7 +140,7 @@ impl<D: Decode> Reader for LineReader<D> {
     }
 }
 
-fn over_long(lines: u64) -> Failure {
+pub(super) fn over_long(lines: u64) -> Failure {
     Failure::new(
         Kind::OutputLimit,
         format!("{lines} line(s) of output were longer than {} bytes and could not be read", Lines::CAP),

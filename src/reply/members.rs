@@ -3,7 +3,7 @@
 use super::scan::{Scan, key, scan, skip_space, string, whole};
 use super::text::mend_surrogates;
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -59,6 +59,20 @@ impl Serialize for Json<'_> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
         raw.serialize(to)
     }
+}
+
+impl<'de> Deserialize<'de> for Json<'static> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(from)?;
+        Ok(Json(Cow::Owned(raw.get().to_owned())))
+    }
+}
+
+/// A line of JSON as a type, where it is one. Halves of surrogate pairs, which JavaScript writes for a cut
+/// text, become U+FFFD.
+pub fn read_line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    let mended = || serde_json::from_slice(&mend_surrogates(line)?).ok();
+    serde_json::from_slice(line).ok().or_else(mended)
 }
 
 /// Hands on key and value of each member of an object; gives whether the text is one object and nothing

@@ -4,26 +4,31 @@ mod collect;
 pub(crate) mod documents;
 mod event;
 mod find;
+mod http;
 mod lines;
 mod members;
 mod scan;
 mod text;
 mod usage;
+mod whole;
 
 pub use collect::{Collector, Out};
 pub use documents::Documents;
 pub use event::{By, Event};
 pub use find::{Found, find_value};
+pub use http::http_status;
 pub use lines::{Decode, LineReader, Lines, TextReader};
-pub use members::{Json, members};
+pub use members::{Json, members, read_line};
 pub use scan::strict_value;
 #[cfg(feature = "run")]
 pub(crate) use text::plain;
 pub use text::utf8;
 pub use usage::Usage;
+pub use whole::DocumentReader;
 
 use crate::error::Failure;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What the events of a run amount to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +71,9 @@ pub struct RunEnd {
     pub lingered: bool,
     /// Standard error: its first and its last part when it is long.
     pub stderr: String,
+    /// Files that the CLI wrote for us, by their names in the command; one that is not there was not
+    /// written.
+    pub files: BTreeMap<String, String>,
 }
 
 impl RunEnd {

@@ -2,10 +2,14 @@
 
 use crate::command::Command;
 use crate::error::{Failure, Kind, Result};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// The most that is read of a file that a CLI wrote for us, in bytes.
+const RESULT: u64 = 8 << 20;
 
 /// The folder of one run. Dropped, it is removed.
 pub(super) struct RunFolder {
@@ -59,6 +63,17 @@ impl RunFolder {
     pub(super) fn read(&self, name: &str) -> Result<File> {
         let path = self.path().join(name);
         File::open(&path).map_err(|e| fault("open", &path, &e))
+    }
+
+    /// The files that the CLI wrote for us, those that are there.
+    pub(super) fn results(&self, command: &Command) -> BTreeMap<String, String> {
+        let read = |name: &str| {
+            let mut bytes = Vec::new();
+            let file = File::open(self.path().join(name)).ok()?;
+            file.take(RESULT).read_to_end(&mut bytes).ok()?;
+            Some((name.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        command.results.iter().filter_map(|name| read(name)).collect()
     }
 
     /// Keeps the folder, and says where it is.

@@ -13,6 +13,7 @@ use super::{Ran, RunContext, Runner, preflight, resolve, shim};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::lowering::Lowered;
 use crate::reply::RunEnd;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -64,7 +65,7 @@ impl Runner for LocalRunner {
         let depth = environment::depth(&vars)?;
         let base = environment::base(command, facts, profile, &vars);
         let home = environment::home(facts, &base);
-        preflight::check(command, home.as_deref())?;
+        preflight::check(command, home.as_deref(), &base)?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();
@@ -128,14 +129,17 @@ impl Runner for LocalRunner {
             tokio::task::yield_now().await;
         }
         stop = stop.or_else(|| watch.over(limits.max_events));
-        Ok(finish(watch, stop, status, &redact, began, folder, self.keep_files))
+        let results = folder.results(command);
+        Ok(finish(watch, stop, status, results, &redact, began, folder, self.keep_files))
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "they are what is left of one run, used once")]
 fn finish(
     watch: Watch<'_>,
     stop: Option<Stop>,
     status: Option<ExitStatus>,
+    results: BTreeMap<String, String>,
     redact: &Redact,
     began: Instant,
     folder: RunFolder,
@@ -151,6 +155,7 @@ fn finish(
         ended_by_us: stopped.is_some(),
         lingered,
         stderr: redact.text(&crate::reply::plain(&tail.text())),
+        files: results,
     };
     let mut reply = reader.finish(&end, emit);
     if let Some(stop) = stopped {

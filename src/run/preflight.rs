@@ -3,7 +3,8 @@
 use crate::command::{Check, Command, Piece};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The most files that a search for references looks at.
@@ -14,7 +15,7 @@ const TOKENS: usize = 500;
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// Makes sure of everything that a command asks for. Nothing is changed.
-pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
+pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) -> Result<()> {
     if let Some(cwd) = &command.cwd {
         working_directory(cwd)?;
     }
@@ -26,13 +27,27 @@ pub(super) fn check(command: &Command, home: Option<&str>) -> Result<()> {
     let mut tokens = Vec::new();
     for check in &command.checks {
         match check {
+            Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoTextIn { path, text, why } => {
                 let fill = |piece: &Piece| match piece {
+                    Piece::Plain(text) => Ok(text.clone().into_owned()),
                     Piece::Home => Ok(home.unwrap_or_default().to_owned()),
+                    Piece::Env(name) => Ok(env
+                        .get(OsStr::new(&**name))
+                        .map_or_else(String::new, |v| v.to_string_lossy().into_owned())),
                     _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
                 };
                 no_text_in(Path::new(&*path.filled(fill)?), text, why)?;
+            }
+            Check::NoSuchPath { field, path } => {
+                let whole = match path.strip_prefix("~/").or_else(|| (path == "~").then_some("")) {
+                    Some(below) => Path::new(home.unwrap_or_default()).join(below),
+                    None => cwd.join(path),
+                };
+                if std::fs::symlink_metadata(&whole).is_ok() {
+                    return Err(names_a_file(field, path, &whole));
+                }
             }
             Check::NoSuchFile { field, path } => tokens.push((field.as_ref(), path.as_str())),
         }
@@ -88,6 +103,18 @@ fn working_directory(cwd: &Path) -> Result<()> {
     }
 }
 
+/// A repository ends where its `.git` is; without one only the working directory counts.
+fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> {
+    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+    let places = cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    let mut paths = places.flat_map(|dir| names.iter().map(move |name| dir.join(&**name)));
+    match paths.find(|path| std::fs::symlink_metadata(path).is_ok()) {
+        None => Ok(()),
+        Some(path) => Err(Failure::new(Kind::Unenforceable, format!("{} is there: {why}", path.display()))
+            .hint("the restriction cannot be held with it; take it away, or run in another directory")),
+    }
+}
+
 fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     match entries.flatten().find(|entry| entry.file_name().to_string_lossy().ends_with(suffix)) {
@@ -110,17 +137,16 @@ fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
     }
 }
 
+fn names_a_file(field: &str, path: &str, found: &Path) -> Failure {
+    let what = format!(
+        "`@{path}` names a file that is there ({}), and the CLI would put its content into the text",
+        found.display()
+    );
+    Failure::invalid(field, what).hint("write it without the @, or allow it with --file-references")
+}
+
 fn no_such_file(tokens: &[(&str, &str)], places: &[&Path]) -> Result<()> {
-    let refuse = |field: &str, path: &str, found: &Path| {
-        Err(Failure::invalid(
-            field,
-            format!(
-                "`@{path}` names a file that is there ({}), and the CLI would put its content into the text",
-                found.display()
-            ),
-        )
-        .hint("write it without the @, or allow it with --file-references"))
-    };
+    let refuse = |field: &str, path: &str, found: &Path| Err(names_a_file(field, path, found));
     for (field, path) in tokens {
         for place in places {
             let whole = place.join(path);

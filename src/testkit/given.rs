@@ -9,6 +9,7 @@ pub fn given(command: &Command) -> Given {
         args: command.args.iter().map(filled).collect(),
         stdin: command.stdin.clone().unwrap_or_default(),
         files: command.files.iter().map(|file| (path(&file.name), file.content.clone())).collect(),
+        env: command.env.iter().map(|(name, value)| (name.to_string(), filled(value))).collect(),
     }
 }
 

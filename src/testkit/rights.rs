@@ -2,9 +2,9 @@
 
 use super::requests::tool;
 use super::{Finding, given, note};
-use crate::harness::{AgentBuilder, Facts, Received, lower};
+use crate::harness::{AgentBuilder, ArgumentStyle, Facts, Received, Rights, lower};
 use crate::lowering::{Field, Lowered};
-use crate::policy::{Permission, ToolPolicy, ToolRules, permits, tool_argument};
+use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules, Word, tool_argument};
 use crate::profile::Profile;
 use crate::request::DispatchRequest;
 
@@ -40,7 +40,14 @@ fn policies(facts: &Facts) -> Vec<Option<ToolPolicy>> {
     let names = [Permission::ReadOnly, Permission::Edit, Permission::Full].map(|needs| tool(facts, needs));
     let mut known: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
     known.extend(facts.tools.values().find_map(|tool| tool.aliases.first().cloned()));
-    known.extend(names[2].map(|run| format!("{run}(git status)")));
+    if facts.arguments == ArgumentStyle::Words {
+        known.extend(names[2].map(|run| format!("{run}(git status)")));
+    }
+    if facts.arguments != ArgumentStyle::None {
+        known.push("shell(git status)".to_owned());
+    }
+    let has = |word: &Word| facts.tools.values().any(|tool| tool.word == Some(*word));
+    known.extend(Word::ALL.iter().filter(|word| has(word)).map(|word| word.name().to_owned()));
     known.push("*".to_owned());
     let rules = |allow: &[&String], deny: &[&String], ask: &[&String]| {
         let owned = |list: &[&String]| list.iter().map(|name| (*name).clone()).collect();
@@ -76,23 +83,27 @@ fn held(
     case: &str,
     found: &mut Vec<Finding>,
 ) {
-    let tools = request.tools.as_ref().map(|policy| facts.own_names(policy));
-    let run = tool(facts, Permission::Full).unwrap_or("shell");
+    // A policy that was lowered has names that the harness knows.
+    let Ok(rights) = Rights::of(facts, request) else { return };
+    let shell =
+        facts.tools.iter().find(|(_, tool)| tool.word == Some(Word::Shell)).map(|(name, _)| name.as_str());
+    let run = shell.or(tool(facts, Permission::Full)).unwrap_or("shell");
     let probes = ["git status -s", "git", "gitstatus", "rm -rf /", "id > s.txt"]
         .map(|command| format!("{run}({command})"));
     let unknown = ["mcp_server_tool", "a_tool_that_nobody_knows"].map(str::to_owned);
     for probe in facts.tools.keys().cloned().chain(probes).chain(unknown) {
         let known = facts.tool(tool_argument(&probe).0).map(|(_, tool)| tool);
-        let needs = known.map_or(Permission::Full, |tool| tool.needs);
-        let wanted = permits(request.permission, tools.as_ref(), &probe, needs);
-        let escalates = known.is_some_and(|tool| tool.escalates);
+        let wanted = rights.permits(&probe);
         let may_run = (received.may_run)(&probe);
-        if may_run && (escalates || !wanted) {
+        if may_run && !wanted {
             note(found, RULE, case, format!("`{probe}` may run"));
         }
         // What only reads may run unlisted, and need not.
-        let listed = tools.as_ref().is_none_or(|policy| policy.allows(&probe));
-        if !may_run && wanted && listed && known.is_some() && !escalates && !says_dropped(lowered) {
+        let listed = request.tools.as_ref().is_none_or(|policy| {
+            policy.allows(&probe)
+                || rights.rules().iter().any(|rule| rule.rule == ToolRule::Allow && rule.tool == probe)
+        });
+        if !may_run && wanted && listed && known.is_some() && !says_dropped(lowered) {
             note(found, GRANTED, case, format!("`{probe}` may not run, and no row says so"));
         }
     }

@@ -5,6 +5,7 @@ use crate::error::Kind;
 use crate::harness::{AgentBuilder, Answer, lower};
 use crate::reply::{Reply, RunEnd};
 use crate::request::Output;
+use std::collections::BTreeMap;
 
 const CUT: &str = "any cut of the output gives the same reply";
 const USAGE: &str = "usage is read where the facts say that it is told";
@@ -21,6 +22,8 @@ pub struct Transcript {
     pub stdout: Vec<u8>,
     /// What was on standard error.
     pub stderr: String,
+    /// Files that the CLI wrote for us, by their names in the command.
+    pub files: BTreeMap<String, String>,
     /// The exit status.
     pub status: i32,
 }
@@ -35,7 +38,8 @@ impl Transcript {
         let mut reader = builder.reader(self.output);
         pieces(self.stderr.as_bytes(), sizes).for_each(|piece| reader.push_stderr(piece, &mut emit));
         pieces(&self.stdout, sizes).for_each(|piece| reader.push(piece, &mut emit));
-        let reply = reader.finish(&RunEnd::exited(self.status, self.stderr.clone()), &mut emit);
+        let end = RunEnd { files: self.files.clone(), ..RunEnd::exited(self.status, self.stderr.clone()) };
+        let reply = reader.finish(&end, &mut emit);
         (reply, events)
     }
 }
@@ -81,8 +85,14 @@ fn answers(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<Finding>) 
         let read = |answer: &Answer| {
             let said = stand_in.answer(&received, answer);
             let (output, stdout) = (lowered.command.output, said.stdout.into_bytes());
-            let run =
-                Transcript { name: String::new(), output, stdout, stderr: said.stderr, status: said.status };
+            let run = Transcript {
+                name: String::new(),
+                output,
+                stdout,
+                stderr: said.stderr,
+                files: said.files,
+                status: said.status,
+            };
             run.read(builder, &[]).0
         };
         if received.output != lowered.command.output {

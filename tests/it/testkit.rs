@@ -229,8 +229,14 @@ fn the_suite_finds_a_reader_that_depends_on_how_the_output_is_cut() {
     let mut counts = faulty(|_, lowered| lowered);
     counts.bytewise = true;
     let stdout = b"{\"type\":\"init\"}\n".repeat(3);
-    let transcript =
-        Transcript { name: "three".into(), output: Output::Stream, stdout, stderr: String::new(), status: 0 };
+    let transcript = Transcript {
+        name: "three".into(),
+        output: Output::Stream,
+        stdout,
+        stderr: String::new(),
+        files: Default::default(),
+        status: 0,
+    };
     let suite = Suite { transcripts: vec![transcript], ..Suite::default() };
     assert!(broken(&counts, &suite).contains(&"any cut of the output gives the same reply"));
 }

@@ -9,14 +9,24 @@ use teamster::{AgentBuilder, HarnessRegistry, Kind, Output, Reply};
 pub(crate) fn of(builder: &dyn AgentBuilder) -> Vec<Transcript> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("harnesses").join(&builder.facts().id).join("transcripts");
+    // A harness that was only read about has none.
     let mut all: Vec<Transcript> = std::fs::read_dir(&folder)
-        .unwrap()
+        .into_iter()
+        .flatten()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "exit"))
         .map(|path| read(&path))
         .collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
+}
+
+/// What the CLI wrote for us: `<case>_<output>.file.<name>`.
+fn files(exit: &Path) -> std::collections::BTreeMap<String, String> {
+    let stem = format!("{}.file.", exit.file_stem().unwrap().to_str().unwrap());
+    let entries = std::fs::read_dir(exit.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let named = |path: &Path| Some(path.file_name()?.to_str()?.strip_prefix(&stem)?.to_owned());
+    entries.filter_map(|path| Some((named(&path)?, std::fs::read_to_string(&path).unwrap()))).collect()
 }
 
 fn read(exit: &Path) -> Transcript {
@@ -32,6 +42,7 @@ fn read(exit: &Path) -> Transcript {
         output,
         stdout: std::fs::read(exit.with_extension("stdout")).unwrap(),
         stderr: std::fs::read_to_string(exit.with_extension("stderr")).unwrap(),
+        files: files(exit),
         status: std::fs::read_to_string(exit).unwrap().trim().parse().unwrap(),
     }
 }
@@ -43,7 +54,9 @@ fn every_transcript_reads_as_reviewed() {
         for transcript in of(builder) {
             shown(&mut all, &transcript, &transcript.read(builder, &[]).0);
         }
-        crate::argv::snapshot(&builder.facts().id, "transcripts", &all.replace('\u{1b}', "\\e"));
+        if !all.is_empty() {
+            crate::argv::snapshot(&builder.facts().id, "transcripts", &all.replace('\u{1b}', "\\e"));
+        }
     }
 }
 

@@ -144,15 +144,15 @@ fn every_restriction_closes_the_way_to_full_autonomy() {
 #[test]
 fn what_gemini_would_ignore_in_a_policy_is_refused_by_name() {
     let rows = [
-        ("Bash", "tools: `Bash`: gemini has no such tool and would ignore it"),
+        ("Bash", "tools: `Bash`: Gemini CLI has no such tool and would ignore it"),
         (
             "write_fil",
-            "tools: `write_fil`: gemini has no such tool and would ignore it; did you mean `write_file` or `write_todos`?",
+            "tools: `write_fil`: Gemini CLI has no such tool and would ignore it; did you mean `write_file` or `write_todos`?",
         ),
-        ("read_file(src)", "tools: `read_file(src)`: only run_shell_command takes an argument"),
+        ("read_file(src)", "tools: `read_file(src)`: only a shell takes an argument"),
         (
             r#"["run_shell_command(git:*)"]"#,
-            "tools: `run_shell_command(git:*)`: gemini matches the first words of a command and knows no *",
+            "tools: `run_shell_command(git:*)`: these are the first words of a command, and no pattern: leave the * out",
         ),
         (
             r#"["run_shell_command()"]"#,
@@ -167,7 +167,7 @@ fn what_gemini_would_ignore_in_a_policy_is_refused_by_name() {
             "tools: `run_shell_command(cut -d, -f1)`: gemini cuts --allowed-tools at every comma",
         ),
         (r#"["mcp_a b"]"#, "tools: `mcp_a b` holds 2 names; give each its own entry"),
-        (r#"["mcp_a/b"]"#, "tools: `mcp_a/b`: gemini has no such tool and would ignore it"),
+        (r#"["mcp_a/b"]"#, "tools: `mcp_a/b`: Gemini CLI has no such tool and would ignore it"),
     ];
     for (text, message) in rows {
         let refused = match ToolPolicy::from_text(text) {

@@ -1,0 +1,4 @@
+//! What several CLIs share: shapes of output, and how they read a prompt.
+
+pub(super) mod messages;
+pub(super) mod references;
