@@ -70,6 +70,8 @@ pub(crate) struct Seconds {
 pub(crate) enum Except {
     /// A refusal with this status is tried again for longer than a test waits: `timeout` is fine too.
     Retries(u16),
+    /// With a schema it asks the model once more by itself, before it gives up.
+    AsksAgain,
     /// Blanks around the prompt are lost.
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.

@@ -62,8 +62,9 @@ pub(crate) fn hang(cli: &'static Cli) {
     assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
 }
 
-/// A shell command that leaves children in the group, in a session of their own, and in its wait.
-const SLEEPS: &str = "sleep 300 & setsid sleep 301 & touch started; sleep 302";
+/// A shell command that leaves children in the group, in a session of their own, and in its wait. It does
+/// not begin with a sleep: claude 2.1.332 refuses that one.
+const SLEEPS: &str = "true; sleep 300 & setsid sleep 301 & touch started; sleep 302";
 
 pub(crate) fn timeout_ends_tools(cli: &'static Cli) {
     let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };
