@@ -7,6 +7,8 @@
 mod argv;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "testkit")]
+mod codex;
 #[cfg(feature = "cli")]
 mod conformance;
 #[cfg(feature = "testkit")]
