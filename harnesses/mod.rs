@@ -4,6 +4,7 @@
 //! file for how to add one.
 
 pub mod claude;
+pub mod codex;
 mod families;
 pub mod gemini;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 /// Makes every built-in harness.
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude)];
+    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(codex::Codex)];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -24,6 +25,9 @@ pub const SESSION_MARKERS: &[&str] = &[
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_CI",
     "GEMINI_CLI",
     "GEMINI_SESSION_ID",
     "GEMINI_PROJECT_DIR",

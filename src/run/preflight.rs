@@ -128,6 +128,11 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
 }
 
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if !entry.path().is_dir() {
+            no_text_in(&entry.path(), text, why)?;
+        }
+    }
     match std::fs::read(path) {
         Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
             Err(Failure::new(Kind::Unenforceable, format!("`{text}` is set in {}: {why}", path.display()))

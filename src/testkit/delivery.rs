@@ -87,11 +87,15 @@ fn is_dropped(lowered: &Lowered, field: Field) -> bool {
     lowered.report.dropped().any(|row| row.field == field)
 }
 
-/// Whether some text of the command holds this one, unchanged.
+/// Whether some text of the command holds this one, unchanged, or is it as a string of JSON: `key="…"`.
 fn carries(lowered: &Lowered, text: &str) -> bool {
     let command = &lowered.command;
     let words = command.args.iter().chain(command.env.iter().map(|(_, value)| value));
-    words.map(filled).any(|word| word.contains(text))
+    let quoted = |word: &str| {
+        let value = word.split_once('=').and_then(|(_, value)| serde_json::from_str::<String>(value).ok());
+        value.as_deref() == Some(text)
+    };
+    words.map(filled).any(|word| word.contains(text) || quoted(&word))
         || command.stdin.as_ref().is_some_and(|stdin| stdin.contains(text))
         || command.files.iter().any(|file| file.content.contains(text))
 }

@@ -9,6 +9,8 @@ mod argv;
 mod claude;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "testkit")]
+mod codex;
 #[cfg(feature = "cli")]
 mod conformance;
 #[cfg(all(feature = "testkit", feature = "declared"))]
