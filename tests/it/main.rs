@@ -11,6 +11,8 @@ mod cli;
 mod conformance;
 #[cfg(feature = "testkit")]
 mod gemini;
+#[cfg(feature = "testkit")]
+mod pi;
 mod policy;
 #[cfg(feature = "run")]
 mod process;
