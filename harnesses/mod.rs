@@ -7,13 +7,18 @@ pub mod claude;
 pub mod codex;
 mod families;
 pub mod gemini;
+pub mod pi;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(codex::Codex)];
+pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
+    || Arc::new(gemini::Gemini),
+    || Arc::new(claude::Claude),
+    || Arc::new(codex::Codex),
+    || Arc::new(pi::Pi),
+];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -38,4 +43,7 @@ pub const SESSION_MARKERS: &[&str] = &[
     "QWEN_CODE",
     "COPILOT_CLI",
     "PI_CODING_AGENT",
+    "PI_SESSION_ID",
+    "PI_SESSION_FILE",
+    "AI_AGENT",
 ];

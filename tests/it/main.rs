@@ -18,6 +18,8 @@ mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
 mod pages;
+#[cfg(feature = "testkit")]
+mod pi;
 mod policy;
 #[cfg(feature = "run")]
 mod process;
