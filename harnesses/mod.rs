@@ -6,13 +6,14 @@
 pub mod claude;
 mod families;
 pub mod gemini;
+pub mod opencode;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude)];
+    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(opencode::Opencode)];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
