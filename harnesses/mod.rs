@@ -7,16 +7,19 @@ pub mod claude;
 pub mod codex;
 mod families;
 pub mod gemini;
+pub mod opencode;
 pub mod pi;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
+#[rustfmt::skip]
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(gemini::Gemini),
     || Arc::new(claude::Claude),
     || Arc::new(codex::Codex),
+    || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
 ];
 

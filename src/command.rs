@@ -97,6 +97,13 @@ pub enum Check {
         /// What they would do.
         why: Cow<'static, str>,
     },
+    /// The command needs this variable for itself, so the caller's environment may not hand it to the CLI.
+    NoVariable {
+        /// Its name.
+        name: Cow<'static, str>,
+        /// What it would do, and what else helps.
+        why: Cow<'static, str>,
+    },
     /// With such a file the CLI would set the restrictions aside.
     NoFilesIn {
         /// The directory.

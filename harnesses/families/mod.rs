@@ -1,4 +1,5 @@
 //! What several CLIs share: shapes of output, and how they read a prompt.
 
 pub(super) mod messages;
+pub(super) mod opencode;
 pub(super) mod references;

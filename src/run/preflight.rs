@@ -29,6 +29,7 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
         match check {
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
+            Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
                 let fill = |piece: &Piece| match piece {
                     Piece::Plain(text) => Ok(text.clone().into_owned()),
@@ -124,6 +125,13 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
             format!("{} is on this machine: {why}", entry.path().display()),
         )
         .hint("the restriction cannot be held here; leave it out, or have the administrator carry it in that folder")),
+    }
+}
+
+fn no_variable(env: &super::Vars, name: &str, why: &str) -> Result<()> {
+    match env.get(OsStr::new(name)).is_some_and(|value| !value.is_empty()) {
+        false => Ok(()),
+        true => Err(Failure::new(Kind::Unsupported, format!("{name} is set in the environment: {why}"))),
     }
 }
 
