@@ -1,59 +1,130 @@
 //! What the agent says arrives whole, and a wrong reply is asked for again.
 
-use super::{Lab, kind};
-use crate::support::model_server::Step;
-use serde_json::{Value, json};
+use super::cli::{Cli, Except};
+use super::lab::{Lab, kind};
+use super::place::files_under;
+use crate::support::model_server::{Recorded, Step};
+use serde_json::json;
+use teamster::Facts;
+use teamster::lowering::{Carried, Field};
 
-#[test]
-fn a_plain_prompt_gives_the_text_and_nothing_else_on_stdout() {
-    let Some(lab) = Lab::new(vec![Step::text("hello there\n")]) else { return };
+pub(crate) fn plain_text(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![Step::text("hello there\n")]) else { return };
     let lab = lab.trusted();
-    let done = lab.run(json!({"prompt": "hi", "model": null}), &[]);
+    let done = lab.run(json!({"permission": "full"}), &[]);
     assert_eq!((done.status, done.stdout.as_str()), (Some(0), "hello there\n"), "{done:?}");
-    assert_eq!(lab.server.user_texts().last().map(String::as_str), Some("hi"));
-    assert_eq!(super::files_under(lab.tmp.path()), Vec::<String>::new(), "the run's folder is gone");
+    let turn = lab.first_turn();
+    assert_eq!((cli.prompt)(&turn).as_deref(), Some("hi there"), "{turn:?}");
+    assert_eq!(turn.model(), cli.model.rsplit('/').next().unwrap_or_default());
+    assert_eq!(lab.server.main_requests().len(), 1);
+    assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
 }
 
-#[test]
-fn a_wrong_reply_is_asked_for_again_in_the_same_session() {
+pub(crate) fn wrong_then_right(cli: &'static Cli) {
     let steps = vec![Step::text(r#"It is {"n": "three"}"#), Step::text("```json\n{\"n\": 3}\n```")];
-    let Some(lab) = Lab::new(steps) else { return };
+    let Some(lab) = Lab::new(cli, steps) else { return };
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let request = json!({"prompt": "How many?", "schema": schema, "permission": "read-only"});
     let outcome = lab.outcome(request, &[]);
     assert_eq!((outcome.ok, &outcome.value), (true, &Some(json!({"n": 3}))), "{outcome:?}");
 
+    let resumes = facts(cli).capabilities.resume != "no";
     let attempts: Vec<_> = outcome.attempts.iter().map(|a| (a.ok, a.resumed, a.exit_status)).collect();
-    assert_eq!(attempts, [(false, false, Some(0)), (true, true, Some(0))]);
-    let sessions: Vec<_> = outcome.attempts.iter().map(|a| a.session_id.clone()).collect();
-    assert!(sessions[0].is_some() && sessions[0] == sessions[1], "{sessions:?}");
-    // Two turns of 1,000 and 20 tokens: the sum of both attempts.
-    let usage = outcome.usage.expect("stream-json tells the usage");
-    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(2000), Some(40)));
-
+    assert_eq!(attempts, [(false, false, Some(0)), (true, resumes, Some(0))]);
+    // Two turns of 1,000 tokens in and 20 out, and 30 of thinking, which some CLIs count as output.
+    if let Some(usage) = outcome.usage {
+        let seen = (usage.input_tokens, usage.output_tokens);
+        assert!([(Some(2000), Some(40)), (Some(2000), Some(100))].contains(&seen), "{usage:?}");
+    }
     let turns = lab.server.main_requests();
-    assert_eq!(turns.len(), 2);
+    assert_eq!(turns.len(), 2, "{:?}", turns.iter().map(Recorded::user_texts).collect::<Vec<_>>());
     assert_eq!(turns[0].offered_tools(), turns[1].offered_tools(), "the rights are those of the first run");
-    assert!(!turns[1].offered_tools().is_empty());
-    let said = |turn: &Value| turn["contents"].to_string().contains("It is {\\\"n\\\"");
-    assert!(!said(&turns[0].body) && said(&turns[1].body), "the second turn holds what the first answered");
-    let feedback = outcome.attempts[0].feedback.as_deref();
-    assert_eq!(turns[1].user_texts().last().map(String::as_str), feedback);
-    assert!(feedback.is_some_and(|text| text.contains("/n") && text.contains("integer")), "{feedback:?}");
+    let feedback = outcome.attempts[0].feedback.as_deref().unwrap_or_default();
+    assert!(feedback.contains("/n") && feedback.contains("integer"), "{feedback}");
+    let said = turns[1].user_texts().concat();
+    if resumes {
+        let sessions: Vec<_> = outcome.attempts.iter().map(|a| a.session_id.clone()).collect();
+        assert!(sessions[0].is_some() && sessions[0] == sessions[1], "{sessions:?}");
+        assert_eq!((cli.prompt)(&turns[1]).as_deref(), Some(feedback));
+        let answered = |n: usize| turns[n].body.to_string().contains("It is {\\\"n\\\"");
+        assert!(!answered(0) && answered(1), "the second turn holds what the first answered");
+    } else {
+        assert!(said.contains(feedback) && said.contains("How many?"), "{said}");
+    }
 }
 
-#[test]
-fn a_reply_of_300_kb_arrives_whole_in_every_form_of_output() {
-    // Lines that differ: gemini ends a reply that repeats itself.
+pub(crate) fn explicit_resume(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![Step::text("It was blue."), Step::text("I said blue.")]) else {
+        return;
+    };
+    if facts(cli).capabilities.resume == "no" {
+        return;
+    }
+    let first = lab.outcome(json!({"prompt": "Which colour?", "permission": "read-only"}), &[]);
+    let session = first.session_id.clone().unwrap_or_else(|| panic!("no session: {first:?}"));
+    let request = json!({"prompt": "Again?", "permission": "read-only", "session": {"resume": session}});
+    let second = lab.outcome(request, &[]);
+    assert_eq!((second.text.as_deref().map(str::trim_end), kind(&second)), (Some("I said blue."), None));
+    assert_eq!(second.session_id, Some(session));
+    let turns = lab.server.main_requests();
+    let again = turns.last().map(|turn| turn.body.to_string()).unwrap_or_default();
+    assert!(again.contains("Which colour?") && again.contains("It was blue."), "{again}");
+    assert_eq!(turns.len(), 2);
+}
+
+/// An id that no server knows must not begin a session of its own without a word.
+pub(crate) fn unknown_session(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![Step::text("a new one")]) else { return };
+    let session = json!({"resume": "3f0e6f1c-9f57-4b3a-8f57-0123456789ab"});
+    let outcome = lab.outcome(json!({"permission": "read-only", "session": session}), &[]);
+    assert!(!outcome.ok, "{outcome:?}");
+}
+
+pub(crate) fn system_prompt(cli: &'static Cli) {
+    let text = "You are a parrot.\n\"Say\" \\ 'it' – twice: ${x} $HOME.\n";
+    let request = json!({"system_prompt": text, "permission": "read-only"});
+    let Some(lab) = Lab::new(cli, vec![Step::text("ok")]) else { return };
+    let lowered = lab.lowered(&request).unwrap_or_else(|e| panic!("{e:?}"));
+    let row = lowered.report.rows.iter().find(|row| row.field == Field::SystemPrompt).map(|row| row.carried);
+    let outcome = lab.outcome(request, &[]);
+    assert!(outcome.ok, "{outcome:?}");
+    let turn = lab.first_turn();
+    let (system, user) = (turn.system_text(), turn.user_texts().concat());
+    let from_user = row == Some(Carried::Prompt) || cli.excepted(Except::SystemFromUser).is_some();
+    let place = if from_user { &user } else { &system };
+    assert!(place.contains(text.trim()), "{row:?}: system {system}; user {user}");
+    assert!(turn.user_texts().concat().contains("hi there"), "{turn:?}");
+}
+
+pub(crate) fn effort(cli: &'static Cli) {
+    for effort in ["low", "high"] {
+        let Some(lab) = Lab::new(cli, vec![Step::text("ok")]) else { return };
+        let request = json!({"effort": effort, "permission": "read-only"});
+        let lowered = lab.lowered(&request).unwrap_or_else(|e| panic!("{e:?}"));
+        let dropped = lowered.report.dropped().any(|row| row.field == Field::Effort);
+        let outcome = lab.outcome(request, &[]);
+        assert!(outcome.ok, "{outcome:?}");
+        let seen = lab.first_turn().effort();
+        assert!(dropped || seen.as_deref() == Some(effort), "{effort}: the model saw {seen:?}");
+    }
+}
+
+/// Lines that differ: some CLIs end a reply that repeats itself.
+pub(crate) fn long_reply(cli: &'static Cli) {
     let long: String = (0..).map(|n| format!("{n}: «é😀» {}\n", n * n % 7919)).take(14_000).collect();
     assert!(long.len() > 300_000);
-    let Some(lab) = Lab::new(vec![Step::text(&long)]) else { return };
-    for output in ["text", "json", "stream"] {
-        let request = json!({"prompt": "hi", "permission": "read-only", "output": output});
+    let Some(lab) = Lab::new(cli, vec![Step::text(&long)]) else { return };
+    for output in lab.forms() {
+        let request = json!({"permission": "read-only", "output": output});
         let outcome = lab.outcome(request, &[]);
         assert_eq!((outcome.ok, kind(&outcome)), (true, None), "{output}");
         let text = outcome.text.unwrap_or_default();
         // In text form the CLI's own line end cannot be told from the reply's.
         assert!(text.trim_end() == long.trim_end(), "{output}: {} bytes of {}", text.len(), long.len());
     }
+}
+
+fn facts(cli: &Cli) -> Facts {
+    let registry = teamster::HarnessRegistry::builtin();
+    registry.get(cli.id).map(|harness| harness.facts().clone()).unwrap_or_default()
 }

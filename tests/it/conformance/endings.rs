@@ -1,126 +1,106 @@
-//! How runs end badly: what the model server refuses, what hangs, what ends well and says nothing.
+//! How runs end badly: what the model server refuses, what hangs, what is interrupted.
 
-use super::{Done, Lab, done, kind};
+use super::cli::{Cli, Except};
+use super::lab::{Done, Lab, done, kind};
+use super::place::files_under;
 use crate::support::model_server::Step;
 use serde_json::json;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const FORMS: [&str; 3] = ["stream", "json", "text"];
-
-fn refused(status: u16) -> Step {
-    Step::Status(status, "the scripted refusal".to_owned())
+pub(crate) fn refused_key(cli: &'static Cli) {
+    refused(cli, 401, &["auth"], 41);
 }
 
-#[test]
-fn a_refused_key_is_auth_after_one_attempt_in_every_form_of_output() {
-    let Some(lab) = Lab::new(vec![refused(401)]) else { return };
-    for output in FORMS {
-        let schema = json!({"type": "integer"});
-        let request = json!({"permission": "read-only", "schema": schema, "output": output});
-        let outcome = lab.outcome(request, &[]);
-        let seen = (kind(&outcome), outcome.exit_status(), outcome.attempts.len());
-        assert_eq!(seen, (Some("auth"), 41, 1), "{output}: {outcome:?}");
-    }
-    assert_eq!(lab.server.main_requests().len(), FORMS.len());
+pub(crate) fn too_many_requests(cli: &'static Cli) {
+    refused(cli, 429, &["rate_limit", "quota"], 75);
 }
 
-#[test]
-fn too_many_requests_are_a_rate_limit_in_every_form_of_output() {
-    let Some(lab) = Lab::new(vec![refused(429)]) else { return };
-    for output in FORMS {
-        let outcome = lab.outcome(json!({"permission": "read-only", "output": output}), &[]);
-        let seen = (kind(&outcome), outcome.exit_status(), outcome.attempts.len());
-        assert_eq!(seen, (Some("rate_limit"), 75, 1), "{output}: {outcome:?}");
-        assert!(outcome.failure.is_some_and(|f| f.retryable && f.message.contains("the scripted refusal")));
-    }
+pub(crate) fn broken_server(cli: &'static Cli) {
+    refused(cli, 500, &["harness_error"], 1);
 }
 
-#[test]
-fn a_broken_model_server_is_an_error_of_the_harness_that_names_what_it_said() {
-    let Some(lab) = Lab::new(vec![refused(500)]) else { return };
-    let done = lab.run(json!({"permission": "read-only"}), &[]);
-    assert_eq!((done.status, done.stdout.as_str()), (Some(1), ""), "{done:?}");
-    assert!(done.stderr.contains("the scripted refusal"), "{done:?}");
-}
-
-#[test]
-fn an_answer_that_is_empty_blocked_or_broken_off_is_a_failure_though_the_cli_exits_0() {
-    let head: String = (0..60).map(|n| format!("line {n} of the answer\n")).collect();
-    let endless = "and it says the same words over and over ".repeat(head.len() / 41);
-    // Two chunks, and gemini ends the turn in the second, since it repeats itself.
-    let looping = Step::text(head + &endless);
-    for (name, step, forms) in [
-        ("empty", Step::Empty, ["stream", "json"]),
-        ("blocked", Step::Blocked, ["stream", "json"]),
-        ("looping", looping, ["stream", "json"]),
-    ] {
-        let Some(lab) = Lab::new(vec![step]) else { return };
-        for output in forms {
-            let outcome = lab.outcome(json!({"permission": "read-only", "output": output}), &[]);
-            let statuses: Vec<_> = outcome.attempts.iter().map(|a| a.exit_status).collect();
-            assert_eq!(statuses, [Some(0)], "{name}, {output}: {outcome:?}");
-            assert_eq!((outcome.ok, outcome.exit_status()), (false, 1), "{name}, {output}: {outcome:?}");
+/// One attempt, of the right kind, in every form of output; with a CLI that goes on for long by itself
+/// the clock may end it.
+fn refused(cli: &'static Cli, status: u16, kinds: &[&str], exit: u8) {
+    let Some(lab) = Lab::new(cli, vec![Step::Status(status, "the scripted refusal".to_owned())]) else {
+        return;
+    };
+    let slow = cli.excepted(Except::Retries(status)).is_some();
+    let seconds = if slow { cli.seconds.start } else { cli.seconds.run }.to_string();
+    for output in lab.forms().into_iter().take(if slow { 1 } else { 3 }) {
+        let request = json!({"permission": "read-only", "schema": {"type": "object"}, "output": output});
+        let began = Instant::now();
+        let outcome = lab.outcome(request, &["--timeout", &seconds]);
+        let got = kind(&outcome).unwrap_or_default();
+        let ended = slow && got == "timeout";
+        assert!(kinds.contains(&got) || ended, "{output}: {outcome:?}");
+        let expected = if ended { 124 } else { exit };
+        assert_eq!((outcome.exit_status(), outcome.attempts.len()), (expected, 1), "{output}: {outcome:?}");
+        assert!(began.elapsed() < Duration::from_secs(cli.seconds.run + 10), "{:?}", began.elapsed());
+        if !ended {
+            let message = outcome.failure.map(|failure| failure.message).unwrap_or_default();
+            assert!(!message.is_empty(), "{output}");
         }
     }
+    assert!(!lab.server.main_requests().is_empty(), "the refusal was seen");
 }
 
-#[test]
-fn a_hang_is_a_timeout_and_nothing_of_it_is_left() {
-    let Some(lab) = Lab::new(vec![Step::Hang]) else { return };
+pub(crate) fn hang(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![Step::Hang]) else { return };
     let began = Instant::now();
-    let outcome = lab.outcome(json!({"permission": "read-only"}), &["--timeout", "7"]);
-    assert!(began.elapsed() < Duration::from_secs(14), "{:?}", began.elapsed());
+    let seconds = cli.seconds.start;
+    let outcome = lab.outcome(json!({"permission": "read-only"}), &["--timeout", &seconds.to_string()]);
+    assert!(began.elapsed() < Duration::from_secs(seconds + 8), "{:?}", began.elapsed());
+    // Several CLIs exit 0 on a signal; that it was ours counts.
     let attempts: Vec<_> = outcome.attempts.iter().map(|a| (a.ok, a.exit_status)).collect();
-    // gemini exits 0 on a signal; that it was ours counts.
-    assert_eq!(
-        (kind(&outcome), outcome.exit_status(), attempts),
-        (Some("timeout"), 124, vec![(false, None)])
-    );
-    assert_eq!(lab.server.main_requests().len(), 1, "it hung in the request, not before");
-    assert_eq!(lab.processes(), Vec::<String>::new());
-    assert_eq!(super::files_under(lab.tmp.path()), Vec::<String>::new());
-}
-
-#[test]
-fn what_was_said_before_a_timeout_is_no_answer() {
-    let Some(lab) = Lab::new(vec![Step::Stall("the first half and the second".to_owned())]) else { return };
-    for output in ["stream", "text"] {
-        let request = json!({"permission": "read-only", "output": output});
-        let outcome = lab.outcome(request, &["--timeout", "7"]);
-        assert_eq!((kind(&outcome), outcome.exit_status()), (Some("timeout"), 124), "{output}: {outcome:?}");
-        assert_eq!(outcome.text.as_deref(), Some("the first half"), "what was read is kept");
-    }
+    let seen = (kind(&outcome), outcome.exit_status(), attempts);
+    assert_eq!(seen, (Some("timeout"), 124, vec![(false, None)]), "{outcome:?}");
+    assert!(!lab.server.main_requests().is_empty(), "it hung in the request, not before");
+    assert_eq!(lab.place.processes(), Vec::<String>::new());
+    assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
 }
 
 /// A shell command that leaves children in the group, in a session of their own, and in its wait.
 const SLEEPS: &str = "sleep 300 & setsid sleep 301 & touch started; sleep 302";
 
-#[test]
-fn a_timeout_also_ends_what_the_agents_shell_tool_started() {
-    let Some(lab) = Lab::new(vec![Step::call("run_shell_command", json!({"command": SLEEPS}))]) else {
+pub(crate) fn timeout_ends_tools(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };
+    let seconds = cli.seconds.start.to_string();
+    let outcome = lab.outcome(json!({"permission": "full"}), &["--timeout", &seconds]);
+    if is_refused(&lab, kind(&outcome)) {
         return;
-    };
-    let outcome = lab.outcome(json!({"permission": "full"}), &["--timeout", "8"]);
+    }
     assert_eq!((kind(&outcome), outcome.exit_status()), (Some("timeout"), 124), "{outcome:?}");
-    assert_eq!(lab.files(), ["started"], "the shell command was running");
-    assert_eq!(lab.processes(), Vec::<String>::new());
+    assert_eq!(lab.place.marks(), ["started"], "the shell command was running");
+    assert_eq!(lab.place.processes(), Vec::<String>::new());
 }
 
-#[test]
-fn ctrl_c_ends_the_run_with_130_and_nothing_of_it_is_left() {
-    let Some(lab) = Lab::new(vec![Step::call("run_shell_command", json!({"command": SLEEPS}))]) else {
-        return;
-    };
-    let child = lab.start(json!({"permission": "full"}), &[]);
+pub(crate) fn ctrl_c(cli: &'static Cli) {
+    let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };
+    let mut child = lab.start(json!({"permission": "full"}), &[]);
     let began = Instant::now();
-    while lab.files().is_empty() && began.elapsed() < Duration::from_secs(30) {
+    while lab.place.marks().is_empty() && began.elapsed() < Duration::from_secs(cli.seconds.run) {
+        if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            let done = done(child);
+            assert!(
+                [Some(2), Some(77)].contains(&done.status) && lab.server.requests().is_empty(),
+                "{done:?}"
+            );
+            return;
+        }
         sleep(Duration::from_millis(50));
     }
-    assert_eq!(lab.files(), ["started"], "the shell command was running");
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(lab.place.marks(), ["started"], "the shell command was running");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|sent| sent.success()));
     let Done { status, stdout, stderr } = done(child);
     assert_eq!((status, stdout.as_str()), (Some(130), ""), "{stderr}");
-    assert_eq!(lab.processes(), Vec::<String>::new());
+    assert_eq!(lab.place.processes(), Vec::<String>::new());
+}
+
+/// Whether the harness has no way to run a command: then it said so and asked no model.
+fn is_refused(lab: &Lab, kind: Option<&str>) -> bool {
+    matches!(kind, Some("unenforceable" | "unsupported")) && lab.server.requests().is_empty()
 }

@@ -3,6 +3,4 @@
 #[cfg(feature = "run")]
 pub(crate) mod fake;
 #[cfg(feature = "cli")]
-pub(crate) mod gemini_home;
-#[cfg(feature = "cli")]
 pub(crate) mod model_server;

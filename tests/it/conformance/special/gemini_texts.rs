@@ -1,6 +1,7 @@
-//! A prompt reaches the model byte for byte, or is refused by name before anything is spawned.
+//! Files named in a prompt: gemini would send them, so that such a prompt is refused.
 
-use super::Lab;
+use super::lab;
+use crate::conformance::lab::Lab;
 use crate::support::model_server::Step;
 use serde_json::json;
 
@@ -28,31 +29,21 @@ fn sent(lab: &Lab, prompt: &str) -> Result<String, String> {
 }
 
 #[test]
-fn hostile_prompts_arrive_byte_for_byte() {
-    let Some(lab) = Lab::new(vec![Step::text("ok")]) else { return };
-    let big = "päivää ☕ 😀 — 日本語\r\n".repeat(7_000);
-    assert!(big.len() > 200 << 10);
-    let prompts = [
-        "- x",
-        "---\nfront: matter\n---\n",
-        "--help",
-        "\n  \"quoted\" 'text' $HOME `id` \\ %PATH%\t\n\n",
-        "no such thing: @does/not/exist, jane@example.test, \\@escaped",
-        &big,
-    ];
-    for prompt in prompts {
-        assert_eq!(sent(&lab, prompt).as_deref(), Ok(prompt));
+fn what_only_looks_like_a_reference_arrives() {
+    let Some(lab) = lab(vec![Step::text("ok")]) else { return };
+    for prompt in ["no such thing: @does/not/exist, jane@example.test, \\@escaped", "/help"] {
+        // The one addition that the contract asks for: without it gemini runs it as its own command.
+        let expected = if prompt == "/help" { "\n/help" } else { prompt };
+        assert_eq!(sent(&lab, prompt).as_deref(), Ok(expected));
     }
-    // The one addition that the contract asks for: without it gemini runs it as its own command.
-    assert_eq!(sent(&lab, "/help").as_deref(), Ok("\n/help"));
 }
 
 #[test]
 fn a_prompt_that_the_cli_would_change_is_refused_before_the_spawn() {
-    let Some(lab) = Lab::new(vec![Step::text("ok")]) else { return };
-    lab.file("notes.txt", "SECRET");
-    lab.file("deep/er/lib.c", "SECRET");
-    let outside = lab.home.path().join(".gemini/settings.json");
+    let Some(lab) = lab(vec![Step::text("ok")]) else { return };
+    lab.place.file("notes.txt", "SECRET");
+    lab.place.file("deep/er/lib.c", "SECRET");
+    let outside = lab.place.home().join(".gemini/settings.json");
     let outside = format!("@{}", outside.display());
     for prompt in [
         "see @notes.txt",
