@@ -3,6 +3,7 @@
 //! Each lives in a folder of its own and knows its CLI and no process. See `README.md` beside this
 //! file for how to add one.
 
+pub mod aider;
 pub mod claude;
 mod families;
 pub mod gemini;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 /// Makes every built-in harness.
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude)];
+    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(aider::Aider)];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
