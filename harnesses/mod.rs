@@ -3,6 +3,7 @@
 //! Each lives in a folder of its own and knows its CLI and no process. See `README.md` beside this
 //! file for how to add one.
 
+pub mod aider;
 pub mod claude;
 pub mod codex;
 mod families;
@@ -21,6 +22,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(codex::Codex),
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
+    || Arc::new(aider::Aider),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
