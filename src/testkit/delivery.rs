@@ -108,7 +108,8 @@ fn holds(whole: &str, text: &str) -> bool {
         }
     }
     // A value that is glued to its flag or key may be quoted: `-c key="…"`.
-    let quoted = |(_, value): (&str, &str)| serde_json::from_str::<String>(value).is_ok_and(|own| own == text);
+    let quoted =
+        |(_, value): (&str, &str)| serde_json::from_str::<String>(value).is_ok_and(|own| own == text);
     whole.contains(text)
         || whole.split_once('=').is_some_and(quoted)
         || (whole.starts_with('{') && serde_json::from_str(whole).is_ok_and(|value| inside(&value, text)))
