@@ -5,6 +5,7 @@
 
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 mod families;
 pub mod gemini;
 
@@ -12,8 +13,12 @@ use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(codex::Codex)];
+pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
+    || Arc::new(gemini::Gemini),
+    || Arc::new(claude::Claude),
+    || Arc::new(codex::Codex),
+    || Arc::new(copilot::Copilot),
+];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -37,5 +42,6 @@ pub const SESSION_MARKERS: &[&str] = &[
     "OPENCODE_PID",
     "QWEN_CODE",
     "COPILOT_CLI",
+    "COPILOT_AGENT_SESSION_ID",
     "PI_CODING_AGENT",
 ];

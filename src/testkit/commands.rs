@@ -80,14 +80,15 @@ fn shape(builder: &dyn AgentBuilder, case: &Case, command: &Command, found: &mut
         for piece in pieces.iter() {
             if let Piece::File(file) = piece
                 && !command.files.iter().any(|own| own.name == *file)
+                && !command.results.contains(file)
             {
                 bad(format!("{name} names the file `{file}`, which the command does not have"));
             }
         }
     }
-    for file in &command.files {
-        if file.name.is_empty() || file.name.starts_with('.') || file.name.contains(['/', '\\', '\0']) {
-            bad(format!("`{}` is no plain file name", file.name));
+    for name in command.files.iter().map(|file| &file.name).chain(&command.results) {
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+            bad(format!("`{name}` is no plain file name"));
         }
     }
 }

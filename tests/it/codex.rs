@@ -214,11 +214,7 @@ echo '{{"type":"turn.completed"}}'
         let mut env: Vec<_> = marks.map(|name| (name.into(), "1".into())).into();
         env.push(("HOME".into(), home.path().into()));
         env.push(("PATH".into(), std::env::var_os("PATH").unwrap()));
-        let mut runner = LocalRunner {
-            bin: Some(bin.into()),
-            env: Some(env),
-            ..LocalRunner::default()
-        };
+        let mut runner = LocalRunner { bin: Some(bin.into()), env: Some(env), ..LocalRunner::default() };
         let registry = HarnessRegistry::builtin();
         let builder = registry.get("codex").unwrap();
         let profile = Profile::default();
