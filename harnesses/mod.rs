@@ -7,13 +7,20 @@ pub mod aider;
 pub mod claude;
 mod families;
 pub mod gemini;
+pub mod hermes;
+pub mod openhands;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(aider::Aider)];
+pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
+    || Arc::new(gemini::Gemini),
+    || Arc::new(claude::Claude),
+    || Arc::new(aider::Aider),
+    || Arc::new(openhands::OpenHands),
+    || Arc::new(hermes::Hermes),
+];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -35,4 +42,7 @@ pub const SESSION_MARKERS: &[&str] = &[
     "QWEN_CODE",
     "COPILOT_CLI",
     "PI_CODING_AGENT",
+    "HERMES_YOLO_MODE",
+    "HERMES_ACCEPT_HOOKS",
+    "HERMES_SESSION_ID",
 ];

@@ -1,6 +1,6 @@
 //! What has to hold on this machine before a spawn: the working directory, and a command's checks.
 
-use crate::command::{Check, Command, Piece};
+use crate::command::{Check, Command, Piece, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
 use std::borrow::Cow;
@@ -15,7 +15,9 @@ const TOKENS: usize = 500;
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// Makes sure of everything that a command asks for. Nothing is changed.
-pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) -> Result<()> {
+///
+/// `rehearsal`: no CLI has kept a session.
+pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, rehearsal: bool) -> Result<()> {
     if let Some(cwd) = &command.cwd {
         working_directory(cwd)?;
     }
@@ -30,16 +32,10 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoTextIn { path, text, why } => {
-                let fill = |piece: &Piece| match piece {
-                    Piece::Plain(text) => Ok(text.clone().into_owned()),
-                    Piece::Home => Ok(home.unwrap_or_default().to_owned()),
-                    Piece::Env(name) => Ok(env
-                        .get(OsStr::new(&**name))
-                        .map_or_else(String::new, |v| v.to_string_lossy().into_owned())),
-                    _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
-                };
-                no_text_in(Path::new(&*path.filled(fill)?), text, why)?;
+                no_text_in(Path::new(&*path.filled(|piece| filled(piece, home, env))?), text, why)?;
             }
+            Check::SessionIn { .. } if rehearsal => {}
+            Check::SessionIn { id, places } => session_in(id, places, home, env)?,
             Check::NoSuchPath { field, path } => {
                 let whole = match path.strip_prefix("~/").or_else(|| (path == "~").then_some("")) {
                     Some(below) => Path::new(home.unwrap_or_default()).join(below),
@@ -66,6 +62,33 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
     let places: Vec<&Path> =
         std::iter::once(cwd.as_path()).chain(command.add_dirs.iter().map(PathBuf::as_path)).collect();
     no_such_file(&tokens, &places)
+}
+
+fn filled(piece: &Piece, home: Option<&str>, env: &super::Vars) -> Result<String> {
+    match piece {
+        Piece::Plain(text) => Ok(text.clone().into_owned()),
+        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
+        Piece::Env(name) => Ok(env
+            .get(OsStr::new(&**name))
+            .map_or_else(String::new, |value| value.to_string_lossy().into_owned())),
+        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
+    }
+}
+
+fn session_in(id: &str, places: &[Text], home: Option<&str>, env: &super::Vars) -> Result<()> {
+    for place in places {
+        let mut unset = false;
+        let path = place.filled(|piece| {
+            let text = filled(piece, home, env)?;
+            unset |= text.is_empty();
+            Ok::<_, Failure>(text)
+        })?;
+        if !unset && Path::new(&*path).exists() {
+            return Ok(());
+        }
+    }
+    Err(Failure::new(Kind::SessionNotFound, format!("session.resume: no session {id} is kept here"))
+        .hint("start a new session, or resume with the home of its first run"))
 }
 
 /// Refuses an argument or a variable that the system would not take.
@@ -103,10 +126,14 @@ fn working_directory(cwd: &Path) -> Result<()> {
     }
 }
 
-/// A repository ends where its `.git` is; without one only the working directory counts.
+/// A repository ends where its `.git` is; without one only the working directory counts. A directory that is
+/// named by a link has two sets of parents, and a CLI may take either.
 fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> {
-    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
-    let places = cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let places = [cwd, &real].into_iter().flat_map(|cwd| {
+        let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+        cwd.ancestors().take_while(move |dir| dir.starts_with(root))
+    });
     let mut paths = places.flat_map(|dir| names.iter().map(move |name| dir.join(&**name)));
     match paths.find(|path| std::fs::symlink_metadata(path).is_ok()) {
         None => Ok(()),
@@ -130,7 +157,8 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
     match std::fs::read(path) {
         Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
-            Err(Failure::new(Kind::Unenforceable, format!("`{text}` is set in {}: {why}", path.display()))
+            let what = if text.is_empty() { "it is there".to_owned() } else { format!("it holds `{text}`") };
+            Err(Failure::new(Kind::Unenforceable, format!("{}: {what}, and {why}", path.display()))
                 .hint("the restriction cannot be held with it; take it out, or leave the restriction out"))
         }
         _ => Ok(()),
