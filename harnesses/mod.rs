@@ -5,18 +5,25 @@
 
 pub mod aider;
 pub mod claude;
+pub mod codex;
 mod families;
 pub mod gemini;
 pub mod hermes;
+pub mod opencode;
 pub mod openhands;
+pub mod pi;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
+#[rustfmt::skip]
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(gemini::Gemini),
     || Arc::new(claude::Claude),
+    || Arc::new(codex::Codex),
+    || Arc::new(opencode::Opencode),
+    || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
     || Arc::new(openhands::OpenHands),
     || Arc::new(hermes::Hermes),
@@ -32,6 +39,9 @@ pub const SESSION_MARKERS: &[&str] = &[
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_CI",
     "GEMINI_CLI",
     "GEMINI_SESSION_ID",
     "GEMINI_PROJECT_DIR",
@@ -42,6 +52,9 @@ pub const SESSION_MARKERS: &[&str] = &[
     "QWEN_CODE",
     "COPILOT_CLI",
     "PI_CODING_AGENT",
+    "PI_SESSION_ID",
+    "PI_SESSION_FILE",
+    "AI_AGENT",
     "HERMES_YOLO_MODE",
     "HERMES_ACCEPT_HOOKS",
     "HERMES_SESSION_ID",

@@ -82,7 +82,7 @@ pub enum Check {
     },
     /// With this text in this file the CLI would do what nothing here can hold it from.
     NoTextIn {
-        /// The file; there may be none.
+        /// The file, or the folder whose files are looked at; there may be none.
         path: Text,
         /// The text. Empty: there must be no such file.
         text: Cow<'static, str>,
@@ -104,6 +104,13 @@ pub enum Check {
         id: String,
         /// Where it may be.
         places: Vec<Text>,
+    },
+    /// The command needs this variable for itself, so the caller's environment may not hand it to the CLI.
+    NoVariable {
+        /// Its name.
+        name: Cow<'static, str>,
+        /// What it would do, and what else helps.
+        why: Cow<'static, str>,
     },
     /// With such a file the CLI would set the restrictions aside.
     NoFilesIn {
@@ -138,6 +145,27 @@ pub enum Piece {
     Tmp,
     /// The caller's value of a variable, empty where it has none: `{env:NAME}`.
     Env(Cow<'static, str>),
+    /// What only the machine knows, with commas between: each a string in quotes, as JSON and TOML have it,
+    /// and a text behind it: `{each:…}`.
+    Each(Cow<'static, Listed>, Cow<'static, str>),
+}
+
+/// What a [`Piece::Each`] lists.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listed {
+    /// The working directory, links followed, and every directory above it.
+    Directories,
+    /// The names in a table of a TOML file of the user's; none without such a file.
+    Names {
+        /// The variable that moves the folder with the file.
+        variable: Cow<'static, str>,
+        /// The folder below the home, where the variable is not set.
+        folder: Cow<'static, str>,
+        /// The file's name.
+        file: Cow<'static, str>,
+        /// The table.
+        table: Cow<'static, str>,
+    },
 }
 
 impl From<&'static str> for Text {
@@ -188,7 +216,7 @@ impl Text {
         }
     }
 
-    /// The text for a reader: places as `{file:NAME}`, `{home}`, `{tmp}`, `{env:NAME}`.
+    /// The text for a reader: places as `{file:NAME}`, `{home}`, `{tmp}`, `{env:NAME}`, `{each:…}`.
     ///
     /// A place is always one brace: where plain text looks like one, its brace is doubled, so that
     /// nothing in a prompt is ever taken for a place.
@@ -204,6 +232,7 @@ impl Text {
                         Piece::Home => "{home}".to_owned(),
                         Piece::Tmp => "{tmp}".to_owned(),
                         Piece::Env(name) => format!("{{env:{name}}}"),
+                        Piece::Each(listed, after) => format!("{{each:{}}}{after}", listed.shown()),
                     })
                     .collect(),
             ),
@@ -211,9 +240,18 @@ impl Text {
     }
 }
 
+impl Listed {
+    fn shown(&self) -> String {
+        match self {
+            Listed::Directories => "directory".to_owned(),
+            Listed::Names { file, table, .. } => format!("{table} of {file}"),
+        }
+    }
+}
+
 /// Doubles the last brace of a run of braces that plain text puts before the name of a place.
 fn escaped(text: &str) -> Cow<'_, str> {
-    const PLACES: [&str; 4] = ["{file:", "{home}", "{tmp}", "{env:"];
+    const PLACES: [&str; 5] = ["{file:", "{home}", "{tmp}", "{env:", "{each:"];
     if memchr::memchr(b'{', text.as_bytes()).is_none() || !PLACES.iter().any(|p| text.contains(p)) {
         return Cow::Borrowed(text);
     }

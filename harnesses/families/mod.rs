@@ -2,4 +2,5 @@
 
 pub(super) mod messages;
 pub(super) mod no_rights;
+pub(super) mod opencode;
 pub(super) mod references;

@@ -48,9 +48,9 @@ pub(super) const GRAMMAR: Grammar = Grammar {
     ],
 };
 
-/// The sets of tools, by the CLI's names, and all that is in each.
+/// The sets of tools, by the CLI's names, and all that is in each. `process` looks after what the terminal started.
 pub(super) const SETS: &[(&str, &[&str])] = &[
-    ("terminal", &["terminal", "process"]),
+    ("terminal", &["terminal"]),
     ("file", &["read_file", "search_files", "write_file", "patch"]),
     ("web", &["web_search", "web_extract"]),
     ("code_execution", &["execute_code"]),

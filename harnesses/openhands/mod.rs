@@ -11,6 +11,7 @@
 //!   that are set win over what is stored, and a run with neither ends with 1 and says so; without it, with 0.
 //! - A `.env` of the working directory sets what the environment does not: LLM_BASE_URL in it would send the key
 //!   elsewhere. It has no effect here.
+//! - `.openhands/hooks.json` of the working directory runs commands, tools or not.
 //! - The payload stands in one argument, glued: everything is text there. A file (`-f`) is wrapped in words of
 //!   the CLI, and standard input is not read.
 //! - `--resume` of an id that is not there begins a conversation of that id, without a word: good for a new one

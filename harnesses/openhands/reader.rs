@@ -158,8 +158,7 @@ impl Events {
             out.event(Event::Session { id: id.into(), model: None });
             // Nothing comes after it, and it can take a while to go.
             out.event(Event::End { ok: self.finished });
-        } else if text.starts_with("Error: ") || text.starts_with("Headless mode requires existing settings")
-        {
+        } else if NOTICES.iter().any(|notice| text.starts_with(notice)) {
             self.said.get_or_insert_with(|| text.clone().into_owned());
             out.event(Event::Error { message: text.into_owned().into(), fatal: true });
         } else {

@@ -7,7 +7,7 @@ use crate::lowering::Lowered;
 use crate::outcome::{Attempt, Outcome};
 use crate::profile::{Profile, SettledLimits};
 use crate::reply::{By, Event};
-use crate::request::DispatchRequest;
+use crate::request::{DispatchRequest, Session};
 use crate::run::{Ran, RunContext, Runner};
 use crate::schema::Schema;
 use std::time::Instant;
@@ -57,7 +57,7 @@ impl Attempts<'_> {
             let lost = resumed
                 && !lost_a_session
                 && matches!(&verdict, Verdict::Failed(f) if f.kind == Kind::SessionNotFound);
-            record(&mut outcome, &ran, &verdict, resumed, self.usage_goes_on(resumed));
+            record(&mut outcome, &ran, &verdict, resumed, self.tokens(resumed));
             let (kind, why, feedback) = match verdict {
                 Verdict::Answer(value) => {
                     (outcome.ok, outcome.failure, outcome.value) = (true, None, value);
@@ -106,9 +106,16 @@ impl Attempts<'_> {
         outcome
     }
 
-    /// Whether the tokens of this attempt count those of the attempts before it, too.
-    fn usage_goes_on(&self, resumed: bool) -> bool {
-        resumed && self.builder.facts().usage_counts == UsageCounts::Session
+    /// What the tokens that an attempt tells count.
+    fn tokens(&self, resumed: bool) -> Tokens {
+        if self.builder.facts().usage_counts == UsageCounts::Run {
+            return Tokens::OfAttempt;
+        }
+        match &self.request.session {
+            Some(Session::Resume(_)) => Tokens::OfMore,
+            _ if resumed => Tokens::SoFar,
+            _ => Tokens::OfAttempt,
+        }
     }
 
     /// The next command: a correction in the session, else the whole request with the feedback.
@@ -124,6 +131,16 @@ impl Attempts<'_> {
     }
 }
 
+/// What the tokens that an attempt tells count.
+enum Tokens {
+    /// That attempt.
+    OfAttempt,
+    /// The attempts so far.
+    SoFar,
+    /// Runs before this dispatch, too: what the dispatch took is not known.
+    OfMore,
+}
+
 fn exhausted(kind: Kind, why: &str, attempts: usize) -> Failure {
     let what = match kind {
         Kind::Ambiguous => "the reply is ambiguous",
@@ -133,7 +150,7 @@ fn exhausted(kind: Kind, why: &str, attempts: usize) -> Failure {
         .hint("--attempts N allows more; the attempts in --json hold what the agent said")
 }
 
-fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, usage_goes_on: bool) {
+fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, tokens: Tokens) {
     let reply = &ran.reply;
     let (ok, failure, why, feedback) = match verdict {
         Verdict::Answer(_) => (true, None, None, None),
@@ -143,6 +160,7 @@ fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, us
         }
     };
     let text = (!reply.text.is_empty()).then(|| reply.text.clone());
+    let own_usage = if matches!(tokens, Tokens::OfAttempt) { reply.usage } else { None };
     outcome.attempts.push(Attempt {
         ok,
         resumed,
@@ -151,7 +169,7 @@ fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, us
         feedback,
         text: text.clone().filter(|_| !ok),
         session_id: reply.session_id.clone(),
-        usage: reply.usage,
+        usage: own_usage,
         exit_status: ran.exit_status,
         signal: ran.signal,
         duration_ms: millis(ran.duration),
@@ -161,13 +179,10 @@ fn record(outcome: &mut Outcome, ran: &Ran, verdict: &Verdict, resumed: bool, us
     outcome.session_id = reply.session_id.clone().or(outcome.session_id.take());
     outcome.model = reply.model.clone().or(outcome.model.take());
     outcome.denied.extend(reply.denied.iter().cloned());
-    if let Some(usage) = reply.usage {
-        let sum = outcome.usage.get_or_insert_default();
-        if usage_goes_on {
-            *sum = usage;
-        } else {
-            *sum += usage;
-        }
+    match (tokens, reply.usage) {
+        (Tokens::OfAttempt, Some(usage)) => *outcome.usage.get_or_insert_default() += usage,
+        (Tokens::SoFar, Some(usage)) => outcome.usage = Some(usage),
+        (Tokens::OfMore, _) | (_, None) => {}
     }
 }
 

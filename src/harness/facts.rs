@@ -37,6 +37,9 @@ pub struct Facts {
     pub home_env: Vec<String>,
     /// Variables that mark a process as running inside this CLI.
     pub session_env: Vec<String>,
+    /// What an id of its sessions looks like, where it is no UUID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_example: Option<String>,
     /// A character that the CLI cuts paths at, so that no path may hold it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_separator: Option<char>,
@@ -71,6 +74,8 @@ pub enum Evidence {
     /// Only documentation and source were read.
     #[default]
     Documented,
+    /// A file of the user says so.
+    Declared,
 }
 
 /// A version whose contract was checked, and when.

@@ -8,7 +8,7 @@ mod report;
 
 pub use checks::{MAX_ARGUMENT, looks_like_flag, refuse_flag_like};
 pub use grammar::{Dashes, Dialect, Grammar, Opt, Parsed, Role, Takes, opt};
-pub use native_schema::draft_07_object;
+pub use native_schema::{draft_07_object, strict_object};
 pub use payload::{folded, payload, schema_instruction};
 pub use report::{Carried, Field, Report, Row};
 

@@ -98,6 +98,8 @@ pub(super) struct Places<'p> {
     pub(super) tmp: &'p Path,
     /// The home that the CLI uses.
     pub(super) home: Option<&'p str>,
+    /// The working directory.
+    pub(super) cwd: &'p Path,
     /// A character that no path in an argument may hold.
     pub(super) separator: Option<char>,
 }
@@ -162,13 +164,12 @@ pub(super) fn environment(
         child.insert(OsString::from(&**name), fill(value, places, own)?.into());
     }
     // What names the working directory must be true: some CLIs believe it over the directory itself.
-    let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     if let Some(files) = &command.env_files {
         let homes = [places.home.map(str::to_owned), plain_home(vars)];
         let homes = homes.into_iter().flatten().map(PathBuf::from).collect::<Vec<_>>();
-        super::env_files::take_away(files, &cwd, &homes, &mut child)?;
+        super::env_files::take_away(files, places.cwd, &homes, &mut child)?;
     }
-    child.insert("PWD".into(), cwd.into());
+    child.insert("PWD".into(), places.cwd.into());
     child.remove(OsStr::new("OLDPWD"));
     child.insert(DEPTH_VAR.into(), depth.to_string().into());
     child.insert(MARKER_VAR.into(), run_id.into());
@@ -217,6 +218,9 @@ fn fill<'v>(
             None => Err(Failure::new(Kind::HarnessConfig, "HOME is not set, and the CLI needs it")),
         },
         Piece::Env(name) => Ok(value(name).map_or_else(String::new, |v| v.to_string_lossy().into_owned())),
+        Piece::Each(listed, after) => {
+            super::listed::each(listed, after, places, |name| value(name).map(PathBuf::from))
+        }
     })?;
     Ok(filled.into_owned())
 }

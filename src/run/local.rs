@@ -69,10 +69,12 @@ impl Runner for LocalRunner {
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();
+        let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let places = Places {
             folder: folder.path(),
             tmp: &tmp,
             home: home.as_deref(),
+            cwd: &cwd,
             separator: facts.path_separator,
         };
         let run_id = run_id();
@@ -157,7 +159,7 @@ fn finish(
         stderr: redact.text(&crate::reply::plain(&tail.text())),
         files: results,
     };
-    let mut reply = reader.finish(&end, emit);
+    let mut reply = reader.finish(&end, emit).voided_by_refusals();
     if let Some(stop) = stopped {
         reply.error = Some(stopped_failure(stop, &end, last_retry, began.elapsed(), cap));
     } else if let Some(missing) = missing_runtime(&end) {

@@ -15,6 +15,7 @@ mod environment;
 mod folder;
 mod follow;
 mod guard;
+mod listed;
 mod local;
 mod preflight;
 mod redact;

@@ -31,6 +31,7 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
         match check {
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
+            Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
                 no_text_in(Path::new(&*path.filled(|piece| filled(piece, home, env))?), text, why)?;
             }
@@ -154,7 +155,19 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
     }
 }
 
+fn no_variable(env: &super::Vars, name: &str, why: &str) -> Result<()> {
+    match env.get(OsStr::new(name)).is_some_and(|value| !value.is_empty()) {
+        false => Ok(()),
+        true => Err(Failure::new(Kind::Unsupported, format!("{name} is set in the environment: {why}"))),
+    }
+}
+
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if !entry.path().is_dir() {
+            no_text_in(&entry.path(), text, why)?;
+        }
+    }
     match std::fs::read(path) {
         Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
             let what = if text.is_empty() { "it is there".to_owned() } else { format!("it holds `{text}`") };
@@ -233,4 +246,56 @@ fn holds(text: &str, parts: &[String]) -> bool {
         }
         None => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(result: Result<()>) -> Option<Kind> {
+        result.err().map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn a_session_is_looked_for_where_the_cli_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = Text::Pieces(vec![Piece::Env("KEPT".into()), Piece::Plain("/one".into())].into());
+        let places = [own, Text::home("", "/.cli/one")];
+        let look =
+            |home: &Path, env: &super::super::Vars| kind(session_in("one", &places, home.to_str(), env));
+        let mut env = super::super::Vars::default();
+        assert_eq!(look(folder.path(), &env), Some(Kind::SessionNotFound));
+        std::fs::create_dir_all(folder.path().join(".cli/one")).unwrap();
+        assert_eq!(look(folder.path(), &env), None);
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(look(other.path(), &env), Some(Kind::SessionNotFound));
+        env.insert("KEPT".into(), folder.path().join(".cli").into());
+        assert_eq!(look(other.path(), &env), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_hide_the_directories_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = folder.path().join("repo");
+        std::fs::create_dir_all(repo.join("deep")).unwrap();
+        std::fs::create_dir(repo.join(".git")).unwrap();
+        std::fs::write(repo.join(".env"), "").unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(repo.join("deep"), &link).unwrap();
+        for cwd in [repo.join("deep"), link] {
+            assert_eq!(kind(none_above(&cwd, &[".env".into()], "it would")), Some(Kind::Unenforceable));
+        }
+        assert_eq!(kind(none_above(folder.path(), &[".env".into()], "it would")), None);
+    }
+
+    #[test]
+    fn an_empty_text_stands_for_the_file_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("active");
+        assert_eq!(kind(no_text_in(&file, "", "it would")), None);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(kind(no_text_in(&file, "", "it would")), Some(Kind::Unenforceable));
+        assert_eq!(kind(no_text_in(&file, "x", "it would")), None);
+    }
 }

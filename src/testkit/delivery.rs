@@ -7,6 +7,7 @@ use crate::harness::{AgentBuilder, lower};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, ReplySchema};
+use serde_json::Value;
 
 const RULE: &str = "a text arrives byte for byte, or is refused";
 const KINDS: [Kind; 4] = [Kind::InvalidRequest, Kind::Unsupported, Kind::ArgTooLong, Kind::Unenforceable];
@@ -87,13 +88,31 @@ fn is_dropped(lowered: &Lowered, field: Field) -> bool {
     lowered.report.dropped().any(|row| row.field == field)
 }
 
-/// Whether some text of the command holds this one, unchanged.
+/// Whether some text of the command holds this one, unchanged, or is it as a string of JSON: `key="…"`.
 fn carries(lowered: &Lowered, text: &str) -> bool {
     let command = &lowered.command;
     let words = command.args.iter().chain(command.env.iter().map(|(_, value)| value));
-    words.map(filled).any(|word| word.contains(text))
+    words.map(filled).any(|word| holds(&word, text))
         || command.stdin.as_ref().is_some_and(|stdin| stdin.contains(text))
-        || command.files.iter().any(|file| file.content.contains(text))
+        || command.files.iter().any(|file| holds(&file.content, text))
+}
+
+/// As it is, or in a string of JSON.
+fn holds(whole: &str, text: &str) -> bool {
+    fn inside(value: &Value, text: &str) -> bool {
+        match value {
+            Value::String(own) => own.contains(text),
+            Value::Array(all) => all.iter().any(|value| inside(value, text)),
+            Value::Object(all) => all.values().any(|value| inside(value, text)),
+            _ => false,
+        }
+    }
+    // A value that is glued to its flag or key may be quoted: `-c key="…"`.
+    let quoted =
+        |(_, value): (&str, &str)| serde_json::from_str::<String>(value).is_ok_and(|own| own == text);
+    whole.contains(text)
+        || whole.split_once('=').is_some_and(quoted)
+        || (whole.starts_with('{') && serde_json::from_str(whole).is_ok_and(|value| inside(&value, text)))
 }
 
 /// The one addition that is allowed has a row of its own words.

@@ -1,6 +1,6 @@
 //! The facts of a harness are whole, and agree with what its builder does.
 
-use super::requests::tool;
+use super::requests::{SESSION, tool};
 use super::{Finding, Suite, note};
 use crate::error::Kind;
 use crate::harness::{AgentBuilder, Facts, lower};
@@ -10,7 +10,6 @@ use crate::request::{DispatchRequest, Effort, ReplySchema, Session};
 use std::collections::HashSet;
 
 const RULE: &str = "the facts agree with the builder";
-const SESSION: &str = "0b7f2e6a-9d1c-4f53-8a3e-5c2d1b0a9f88";
 
 pub(super) fn check(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<Finding>) {
     let facts = builder.facts();
@@ -121,7 +120,8 @@ fn probe(facts: &Facts, capability: &str) -> Option<(Field, DispatchRequest)> {
             Field::Session
         }
         "resume" => {
-            request.session = Some(Session::Resume(SESSION.to_owned()));
+            request.session =
+                Some(Session::Resume(facts.session_example.as_deref().unwrap_or(SESSION).to_owned()));
             Field::Session
         }
         "add_dirs" => {

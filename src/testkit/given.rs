@@ -1,6 +1,6 @@
 //! What a command gives to its CLI, with the places filled as a runner would.
 
-use crate::command::{Command, Piece, Text};
+use crate::command::{Command, Listed, Piece, Text};
 use crate::harness::Given;
 
 /// The arguments, stdin and files that the CLI of this command gets, in a made-up home and run folder.
@@ -22,6 +22,10 @@ pub(super) fn filled(text: &Text) -> String {
             Piece::Home => "/home/somebody".to_owned(),
             Piece::Tmp => "/run/teamster/tmp".to_owned(),
             Piece::Env(_) => String::new(),
+            Piece::Each(listed, after) => match **listed {
+                Listed::Directories => format!("\"/repo\"{after}"),
+                Listed::Names { .. } => String::new(),
+            },
         })
     };
     match text.filled(fill) {

@@ -13,6 +13,9 @@ pub struct Case {
     pub request: DispatchRequest,
 }
 
+/// The id of a session, as most CLIs have them.
+pub(super) const SESSION: &str = "0b7f2e6a-9d1c-4f53-8a3e-5c2d1b0a9f88";
+
 /// Name and request. `$read`, `$edit` and `$run` stand for tools of the harness that need the
 /// permissions read-only, edit and full; a case is left out where the harness tells of no such tool.
 const CASES: &[(&str, &str)] = &[
@@ -174,6 +177,9 @@ pub(super) fn tool(facts: &Facts, needs: Permission) -> Option<&str> {
 /// is a finding on its facts.
 fn request(facts: &Facts, text: &str) -> Option<DispatchRequest> {
     let mut text = text.to_owned();
+    if let Some(own) = &facts.session_example {
+        text = text.replace(&format!(r#""resume": "{SESSION}""#), &format!(r#""resume": "{own}""#));
+    }
     for (place, needs) in
         [("$read", Permission::ReadOnly), ("$edit", Permission::Edit), ("$run", Permission::Full)]
     {

@@ -4,13 +4,28 @@
 #![cfg_attr(feature = "validate", expect(clippy::expect_used, reason = "a test may stop"))]
 
 #[cfg(feature = "testkit")]
+mod aider;
+#[cfg(feature = "testkit")]
 mod argv;
+#[cfg(feature = "testkit")]
+mod claude;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "testkit")]
+mod codex;
 #[cfg(feature = "cli")]
 mod conformance;
+#[cfg(all(feature = "testkit", feature = "declared"))]
+mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+#[cfg(feature = "testkit")]
+mod hermes;
+#[cfg(feature = "testkit")]
+mod openhands;
+mod pages;
+#[cfg(feature = "testkit")]
+mod pi;
 mod policy;
 #[cfg(feature = "run")]
 mod process;
@@ -20,6 +35,7 @@ mod replies;
 mod request;
 #[cfg(feature = "run")]
 mod retry;
+mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
 mod support;

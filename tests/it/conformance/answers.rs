@@ -21,7 +21,10 @@ pub(crate) fn plain_text(cli: &'static Cli) {
 }
 
 pub(crate) fn wrong_then_right(cli: &'static Cli) {
-    let steps = vec![Step::text(r#"It is {"n": "three"}"#), Step::text("```json\n{\"n\": 3}\n```")];
+    // Turns in each attempt: the last step repeats.
+    let asks = 1 + usize::from(cli.excepted(Except::AsksAgain).is_some());
+    let mut steps = vec![Step::text(r#"It is {"n": "three"}"#); asks];
+    steps.push(Step::text("```json\n{\"n\": 3}\n```"));
     let Some(lab) = Lab::new(cli, steps) else { return };
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let request = json!({"prompt": "How many?", "schema": schema, "permission": cli.permission});
@@ -31,24 +34,27 @@ pub(crate) fn wrong_then_right(cli: &'static Cli) {
     let resumes = facts(cli).capabilities.resume != "no";
     let attempts: Vec<_> = outcome.attempts.iter().map(|a| (a.ok, a.resumed, a.exit_status)).collect();
     assert_eq!(attempts, [(false, false, Some(0)), (true, resumes, Some(0))]);
-    // Two turns of 1,000 tokens in and 20 out, and 30 of thinking, which some CLIs count as output.
+    let turns = lab.server.main_requests();
+    assert_eq!(turns.len(), 2 * asks, "{:?}", turns.iter().map(Recorded::user_texts).collect::<Vec<_>>());
+    // Turns of 1,000 tokens in and 20 out, and 30 of thinking, which some CLIs count as output.
     // Some CLIs tell only what it cost.
     if let Some(usage) = outcome.usage.filter(|usage| usage.input_tokens.is_some()) {
         let seen = (usage.input_tokens, usage.output_tokens);
-        assert!([(Some(2000), Some(40)), (Some(2000), Some(100))].contains(&seen), "{usage:?}");
+        let n = turns.len() as u64;
+        let known = [(Some(1000 * n), Some(20 * n)), (Some(1000 * n), Some(50 * n))];
+        assert!(known.contains(&seen), "{usage:?}");
     }
-    let turns = lab.server.main_requests();
-    assert_eq!(turns.len(), 2, "{:?}", turns.iter().map(Recorded::user_texts).collect::<Vec<_>>());
-    assert_eq!(turns[0].offered_tools(), turns[1].offered_tools(), "the rights are those of the first run");
+    let (first, last) = (&turns[0], &turns[asks]);
+    assert_eq!(first.offered_tools(), last.offered_tools(), "the rights are those of the first run");
     let feedback = outcome.attempts[0].feedback.as_deref().unwrap_or_default();
     assert!(feedback.contains("/n") && feedback.contains("integer"), "{feedback}");
-    let said = turns[1].user_texts().concat();
+    let said = last.user_texts().concat();
     if resumes {
         let sessions: Vec<_> = outcome.attempts.iter().map(|a| a.session_id.clone()).collect();
         assert!(sessions[0].is_some() && sessions[0] == sessions[1], "{sessions:?}");
-        assert_eq!((cli.prompt)(&turns[1]).as_deref(), Some(feedback));
-        let answered = |n: usize| turns[n].body.to_string().contains("It is {\\\"n\\\"");
-        assert!(!answered(0) && answered(1), "the second turn holds what the first answered");
+        assert_eq!((cli.prompt)(last).as_deref(), Some(feedback));
+        let answered = |turn: &Recorded| turn.body.to_string().contains("It is {\\\"n\\\"");
+        assert!(!answered(first) && answered(last), "the second turn holds what the first answered");
     } else {
         assert!(said.contains(feedback) && said.contains("How many?"), "{said}");
     }

@@ -70,12 +70,18 @@ pub(crate) struct Seconds {
 pub(crate) enum Except {
     /// A refusal with this status is tried again for longer than a test waits: `timeout` is fine too.
     Retries(u16),
+    /// With a schema it asks the model once more by itself, before it gives up.
+    AsksAgain,
     /// Blanks around the prompt are lost.
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.
     EditRunsShell,
     /// It has no tool that reads a file when the model asks.
     NoReading,
+    /// No command of the model's runs, in any mode.
+    NoShell,
+    /// It takes a prompt in one argument and in no other way: a larger one is refused.
+    OneArgument,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

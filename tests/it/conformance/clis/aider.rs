@@ -27,6 +27,7 @@ pub(crate) static CLI: Cli = Cli {
     prompt,
     seconds: Seconds { run: 120, start: 15 },
     exceptions: &[
+        (Except::NoShell, "a command in an answer is a suggestion to the user"),
         (Except::NoReading, "it has no tools: files are added by the user"),
         (
             Except::SystemFromUser,

@@ -2,7 +2,7 @@
 //! unbound here is a list that names everything.
 
 use super::words;
-use crate::conformance::cli::{Cli, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds, Words};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -50,8 +50,11 @@ pub(crate) static CLI: Cli = Cli {
     ],
     hostile,
     prompt,
-    seconds: Seconds { run: 60, start: 8 },
-    exceptions: &[],
+    seconds: Seconds { run: 90, start: 12 },
+    exceptions: &[(
+        Except::AsksAgain,
+        "a turn that does not use its tool for structured output gets a reminder",
+    )],
 };
 
 fn unbound(prompt: &str) -> Vec<String> {

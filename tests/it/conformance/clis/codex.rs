@@ -34,7 +34,7 @@ pub(crate) static CLI: Cli = Cli {
     traps: &["marks/server", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 60, start: 8 },
+    seconds: Seconds { run: 90, start: 12 },
     exceptions: &[(
         Except::EditRunsShell,
         "it edits by commands too, in a sandbox that holds them to the workspace",

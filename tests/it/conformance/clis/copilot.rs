@@ -45,11 +45,8 @@ pub(crate) static CLI: Cli = Cli {
     ],
     hostile,
     prompt,
-    seconds: Seconds { run: 90, start: 12 },
-    exceptions: &[
-        (Except::Retries(429), "it tries 5 times, for a minute, and has no setting"),
-        (Except::Retries(500), "it tries 5 times, for 15 seconds, and has no setting"),
-    ],
+    seconds: Seconds { run: 90, start: 15 },
+    exceptions: &[(Except::Retries(429), "it tries 5 times, for a minute, and has no setting")],
 };
 
 fn unbound(prompt: &str) -> Vec<String> {

@@ -59,7 +59,7 @@ pub(crate) static CLI: Cli = Cli {
     ],
     hostile,
     prompt,
-    seconds: Seconds { run: 60, start: 8 },
+    seconds: Seconds { run: 90, start: 12 },
     exceptions: &[],
 };
 

@@ -34,7 +34,7 @@ pub(crate) static CLI: Cli = Cli {
     traps: &["mark-extension", "mark-more", "mark-server", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 60, start: 8 },
+    seconds: Seconds { run: 90, start: 12 },
     exceptions: &[(Except::Trims, "it trims what comes from stdin")],
 };
 

@@ -54,7 +54,7 @@ pub(crate) static CLI: Cli = Cli {
     ],
     hostile,
     prompt,
-    seconds: Seconds { run: 90, start: 10 },
+    seconds: Seconds { run: 90, start: 15 },
     exceptions: &[
         (Except::Retries(429), "it never gives up, and has no setting that makes it"),
         (Except::Retries(500), "it tries for 80 seconds at least"),

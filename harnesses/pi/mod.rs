@@ -1,0 +1,134 @@
+//! pi (`@earendil-works/pi-coding-agent`), as verified by running 1.6.0 on 2026-12-01.
+//!
+//! ```text
+//! pi --mode json --offline <profile args> [--model P/M] [--thinking L] [--system-prompt F] [rights]
+//!    [--session-id U | --session U] [-- TEXT]                                              (payload on stdin)
+//! ```
+//!
+//! - Its JSON form ends with status 0 whatever happens to the model's answer, and its text form does after
+//!   some failures too: the last message says what became of it, so it is always asked for events.
+//! - There is no permission system: a tool is there and runs, or it is not there. See `rights.rs`.
+//! - There is no `--flag=value`; a value is the next argument, whatever it looks like.
+//! - A system prompt that names a file is that file's content, so it goes into a file of the command.
+//! - Stdin is the prompt as it is, but for white space around it. See `prompt.rs`.
+//! - It tries again 3 times (15 s) by itself; that is a setting of the user's.
+
+mod prompt;
+mod reader;
+mod rights;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
+use crate::command::{EnvEntry, Text};
+use crate::error::Result;
+use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::lowering::{Carried, Field, Lowered};
+use crate::profile::Profile;
+use crate::reply::Reader;
+use crate::request::{DispatchRequest, Effort, Output, Session};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The harness of pi.
+#[derive(Debug, Clone, Copy)]
+pub struct Pi;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// `--offline` keeps it from looking for updates; without it, this does, and nothing is told of the run.
+static ENV: [EnvEntry; 2] = [
+    (Cow::Borrowed("PI_SKIP_VERSION_CHECK"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("PI_TELEMETRY"), Text::Plain(Cow::Borrowed("0"))),
+];
+
+/// Its levels; one that the model does not have becomes the nearest one that it has (run).
+const EFFORT: &[(Effort, &str)] = &[
+    (Effort::None, "off"),
+    (Effort::Minimal, "minimal"),
+    (Effort::Low, "low"),
+    (Effort::Medium, "medium"),
+    (Effort::High, "high"),
+    (Effort::Xhigh, "xhigh"),
+    (Effort::Max, "max"),
+];
+
+impl AgentBuilder for Pi {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        let mut draft = Draft::new(&FACTS, request, profile, &ENV);
+        draft.args(["--mode", "json", "--offline"]);
+        match request.output {
+            Output::Auto => {}
+            Output::Text => draft.row(
+                Field::Output,
+                Carried::Flag,
+                "--mode json, and the text is taken from it: the text form is empty after some failures",
+            ),
+            Output::Json => draft.row(Field::Output, Carried::Flag, "--mode json, which is one event a line"),
+            Output::Stream => draft.row(Field::Output, Carried::Flag, "--mode json"),
+        }
+        draft.profile_args(&rights::GRAMMAR)?;
+        if let Some(model) = draft.model()? {
+            draft.pair(Field::Model, "--model", model)?;
+        }
+        if let Some(level) = draft.effort(EFFORT) {
+            draft.pair(Field::Effort, "--thinking", level)?;
+        }
+        system_prompt(&mut draft);
+        rights::lower(&mut draft)?;
+        session(&mut draft)?;
+        if request.file_references {
+            draft.dropped(Field::FileReferences, "pi replaces no @path of a prompt that comes on stdin");
+        }
+        draft.dropped(Field::AddDirs, "pi has no flag for it, and its tools work in every directory");
+        draft.dropped(Field::MaxTurns, "pi has no limit of turns");
+        prompt::lower(&mut draft)?;
+        Ok(draft.finish(Output::Stream))
+    }
+
+    fn reader(&self, output: Output) -> Box<dyn Reader> {
+        reader::reader(output)
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&stand_in::PiStandIn)
+    }
+}
+
+/// Replaces the CLI's own. A session that is resumed without it gets the CLI's own again (run), so
+/// corrections carry it too.
+fn system_prompt(draft: &mut Draft<'_>) {
+    let Some(system) = draft.system_prompt() else { return };
+    // One byte order mark is taken off what it reads (run).
+    let mark = if system.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+    draft.file("system.md", format!("{mark}{system}"));
+    draft.arg("--system-prompt");
+    draft.arg(Text::file("", "system.md"));
+    draft.row(Field::SystemPrompt, Carried::File, "--system-prompt with a file, in place of pi's own");
+}
+
+/// `--session` also takes the beginning of an id, and a path: a whole UUID names one session only.
+fn session(draft: &mut Draft<'_>) -> Result<()> {
+    match &draft.request.session {
+        None => Ok(()),
+        Some(Session::New(None)) => {
+            draft.session_of_its_own();
+            Ok(())
+        }
+        Some(Session::New(Some(id))) => {
+            draft.uuid("session.id", id)?;
+            draft.pair(Field::Session, "--session-id", id)
+        }
+        Some(Session::Resume(id)) => {
+            draft.uuid("session.resume", id)?;
+            draft.pair(Field::Session, "--session", id)
+        }
+    }
+}
