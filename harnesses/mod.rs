@@ -6,6 +6,7 @@
 pub mod aider;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 mod families;
 pub mod gemini;
 pub mod hermes;
@@ -22,6 +23,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(gemini::Gemini),
     || Arc::new(claude::Claude),
     || Arc::new(codex::Codex),
+    || Arc::new(copilot::Copilot),
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
@@ -51,6 +53,7 @@ pub const SESSION_MARKERS: &[&str] = &[
     "OPENCODE_PID",
     "QWEN_CODE",
     "COPILOT_CLI",
+    "COPILOT_AGENT_SESSION_ID",
     "PI_CODING_AGENT",
     "PI_SESSION_ID",
     "PI_SESSION_FILE",

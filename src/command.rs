@@ -112,6 +112,16 @@ pub enum Check {
         /// What it would do, and what else helps.
         why: Cow<'static, str>,
     },
+    /// As [`Check::NoneAbove`], where the user's settings name such a directory, or one above it, as one
+    /// that they trust.
+    NoneTrusted {
+        /// The file with the settings; there may be none.
+        settings: Text,
+        /// Paths, relative to each of the directories.
+        names: Cow<'static, [Cow<'static, str>]>,
+        /// What they would do.
+        why: Cow<'static, str>,
+    },
     /// With such a file the CLI would set the restrictions aside.
     NoFilesIn {
         /// The directory.

@@ -60,8 +60,6 @@ fn in_table(file: &Path, table: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may stop")]
-
     use super::*;
 
     fn filled(listed: &Listed, home: &Path, cwd: &Path, variable: Option<&Path>) -> String {

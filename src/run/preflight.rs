@@ -33,7 +33,13 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
-                no_text_in(Path::new(&*path.filled(|piece| filled(piece, home, env))?), text, why)?;
+                no_text_in(Path::new(&*path.filled(|piece| fill(piece, home, env))?), text, why)?;
+            }
+            Check::NoneTrusted { settings, names, why } => {
+                let settings = settings.filled(|piece| fill(piece, home, env))?;
+                if is_trusted(&cwd, Path::new(&*settings)) {
+                    none_above(&cwd, names, why)?;
+                }
             }
             Check::SessionIn { .. } if rehearsal => {}
             Check::SessionIn { id, places } => session_in(id, places, home, env)?,
@@ -65,22 +71,11 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
     no_such_file(&tokens, &places)
 }
 
-fn filled(piece: &Piece, home: Option<&str>, env: &super::Vars) -> Result<String> {
-    match piece {
-        Piece::Plain(text) => Ok(text.clone().into_owned()),
-        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
-        Piece::Env(name) => Ok(env
-            .get(OsStr::new(&**name))
-            .map_or_else(String::new, |value| value.to_string_lossy().into_owned())),
-        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
-    }
-}
-
 fn session_in(id: &str, places: &[Text], home: Option<&str>, env: &super::Vars) -> Result<()> {
     for place in places {
         let mut unset = false;
         let path = place.filled(|piece| {
-            let text = filled(piece, home, env)?;
+            let text = fill(piece, home, env)?;
             unset |= text.is_empty();
             Ok::<_, Failure>(text)
         })?;
@@ -141,6 +136,33 @@ fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> 
         Some(path) => Err(Failure::new(Kind::Unenforceable, format!("{} is there: {why}", path.display()))
             .hint("the restriction cannot be held with it; take it away, or run in another directory")),
     }
+}
+
+/// A place of a check's text, as far as it is known before there is a run.
+fn fill(piece: &Piece, home: Option<&str>, env: &super::Vars) -> Result<String> {
+    match piece {
+        Piece::Plain(text) => Ok(text.clone().into_owned()),
+        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
+        Piece::Env(name) => {
+            let value = env.get(OsStr::new(&**name));
+            Ok(value.map_or_else(String::new, |value| value.to_string_lossy().into_owned()))
+        }
+        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
+    }
+}
+
+/// Whether a file of settings names this directory or one above it, as it is named or as it really is. A
+/// name in it that means something else is no harm.
+fn is_trusted(cwd: &Path, settings: &Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(settings) else { return false };
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let names = |dir: &Path| {
+        let dir = dir.to_string_lossy();
+        [format!("{dir}/"), dir.into_owned()]
+            .iter()
+            .any(|dir| text.contains(&serde_json::Value::from(dir.as_str()).to_string()))
+    };
+    cwd.ancestors().chain(real.ancestors()).any(names)
 }
 
 fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {

@@ -15,6 +15,8 @@ mod cli;
 mod codex;
 #[cfg(feature = "cli")]
 mod conformance;
+#[cfg(feature = "testkit")]
+mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
 #[cfg(feature = "testkit")]

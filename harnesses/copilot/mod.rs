@@ -1,0 +1,148 @@
+//! GitHub Copilot CLI (`@github/copilot`), as verified by running 1.0.102 on 2026-12-01.
+//!
+//! ```text
+//! copilot --output-format json --no-color --no-auto-update --no-ask-user --disable-client-telemetry
+//!         --usage-output-file=F <profile args> [--model=M] [--reasoning-effort=E] [rights] [--add-dir=D]…
+//!         [--session-id=U | --resume=U]                                                 (payload on stdin)
+//! ```
+//!
+//! - Its text form has the agent's remarks between tools in the answer: it is always asked for events. They
+//!   have no tokens in them, so those are taken from a file that it writes.
+//! - Values are glued: `--allow-tool --help` prints the help and ends with 0.
+//! - The prompt goes to stdin; `/x`, `@path` and `!x` are text there. White space at its end is cut in every
+//!   channel, and a mark of byte order at its start.
+//! - A resumed session goes back to its own directory, unless a variable forbids that.
+//! - It ends with 0 when a signal ends it. It tries again up to 5 times by itself, which takes a minute.
+//! - What it says has the values of secret variables masked.
+
+mod reader;
+mod rights;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
+use crate::command::{EnvEntry, Piece, Text};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::lowering::{Carried, Field, Lowered, payload};
+use crate::profile::Profile;
+use crate::reply::Reader;
+use crate::request::{DispatchRequest, Effort, Output, Session};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The harness of GitHub Copilot CLI.
+#[derive(Debug, Clone, Copy)]
+pub struct Copilot;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// A system prompt has a place only in files of the home or of the repository.
+const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &[], most: 10_000_000 };
+/// The file with the tokens.
+const USAGE: &str = "usage.json";
+
+/// Both of the first would approve what nothing else does, whatever the flags are.
+static ENV: [EnvEntry; 5] = [
+    (Cow::Borrowed("COPILOT_ALLOW_ALL"), Text::Plain(Cow::Borrowed(""))),
+    (Cow::Borrowed("COPILOT_ASSISTED_APPROVAL"), Text::Plain(Cow::Borrowed(""))),
+    (Cow::Borrowed("COPILOT_AUTO_UPDATE"), Text::Plain(Cow::Borrowed("false"))),
+    (Cow::Borrowed("COPILOT_DISABLE_RESUME_AUTO_CD"), Text::Plain(Cow::Borrowed("true"))),
+    (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
+];
+
+const EFFORT: &[(Effort, &str)] = &[
+    (Effort::None, "none"),
+    (Effort::Minimal, "minimal"),
+    (Effort::Low, "low"),
+    (Effort::Medium, "medium"),
+    (Effort::High, "high"),
+    (Effort::Xhigh, "xhigh"),
+    (Effort::Max, "max"),
+];
+
+impl AgentBuilder for Copilot {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        let mut draft = Draft::new(&FACTS, request, profile, &ENV);
+        draft.args(["--output-format", "json", "--no-color", "--no-auto-update", "--no-ask-user"]);
+        draft.args(["--disable-client-telemetry"]);
+        draft.arg(Text::file("--usage-output-file=", USAGE));
+        draft.results.push(USAGE.into());
+        if request.output != Output::Auto {
+            let how =
+                "--output-format json, which is lines of events; its text form mixes remarks into the answer";
+            draft.row(Field::Output, Carried::Flag, how);
+        }
+        draft.profile_args(&rights::GRAMMAR)?;
+        if let Some(model) = draft.model()? {
+            draft.glued(Field::Model, "--model", model)?;
+        }
+        if let Some(word) = draft.effort(EFFORT) {
+            draft.glued(Field::Effort, "--reasoning-effort", word)?;
+        }
+        rights::lower(&mut draft)?;
+        for dir in &request.add_dirs {
+            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
+        }
+        draft.dropped(Field::MaxTurns, "copilot has a limit for its autopilot alone");
+        draft.dropped(Field::FileReferences, "copilot reads no @path in a prompt from stdin");
+        session(&mut draft)?;
+        exact(&draft)?;
+        draft.payload_on_stdin(&STDIN)?;
+        Ok(draft.finish(Output::Stream))
+    }
+
+    fn reader(&self, output: Output) -> Box<dyn Reader> {
+        reader::reader(output)
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&stand_in::CopilotStandIn)
+    }
+}
+
+/// It says the id only in its last line. An id that it knows already is one that it resumes; other texts
+/// than UUIDs are names.
+fn session(draft: &mut Draft<'_>) -> Result<()> {
+    match &draft.request.session {
+        None => Ok(()),
+        Some(Session::New(None)) => {
+            draft.session_of_its_own();
+            Ok(())
+        }
+        Some(Session::New(Some(id))) => {
+            draft.uuid("session.id", id)?;
+            draft.glued(Field::Session, "--session-id", id)
+        }
+        Some(Session::Resume(id)) => {
+            draft.uuid("session.resume", id)?;
+            draft.glued(Field::Session, "--resume", id)
+        }
+    }
+}
+
+/// Refuses what copilot would cut: white space at the end, in the sense of JavaScript, and a mark of byte
+/// order at the start.
+fn exact(draft: &Draft<'_>) -> Result<()> {
+    let payload = payload(draft.request, true);
+    let cut = |field: &str, what: &str| {
+        Err(Failure::new(Kind::Unsupported, format!("{field}: {what}, which copilot would cut"))
+            .hint("take it away"))
+    };
+    let is_space = |c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}';
+    if payload.starts_with('\u{feff}') {
+        let system = draft.request.system_prompt.as_deref().is_some_and(|text| text.starts_with('\u{feff}'));
+        return cut(if system { "system_prompt" } else { "prompt" }, "begins with a byte order mark");
+    }
+    if payload.ends_with(is_space) && !payload.trim().is_empty() {
+        return cut("prompt", "ends in white space");
+    }
+    Ok(())
+}
