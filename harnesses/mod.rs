@@ -9,7 +9,9 @@ pub mod codex;
 pub mod copilot;
 mod families;
 pub mod gemini;
+pub mod hermes;
 pub mod opencode;
+pub mod openhands;
 pub mod pi;
 
 use crate::harness::AgentBuilder;
@@ -25,6 +27,8 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
+    || Arc::new(openhands::OpenHands),
+    || Arc::new(hermes::Hermes),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
@@ -54,4 +58,7 @@ pub const SESSION_MARKERS: &[&str] = &[
     "PI_SESSION_ID",
     "PI_SESSION_FILE",
     "AI_AGENT",
+    "HERMES_YOLO_MODE",
+    "HERMES_ACCEPT_HOOKS",
+    "HERMES_SESSION_ID",
 ];

@@ -84,7 +84,7 @@ pub enum Check {
     NoTextIn {
         /// The file, or the folder whose files are looked at; there may be none.
         path: Text,
-        /// The text.
+        /// The text. Empty: there must be no such file.
         text: Cow<'static, str>,
         /// What it would do.
         why: Cow<'static, str>,
@@ -96,6 +96,14 @@ pub enum Check {
         names: Cow<'static, [Cow<'static, str>]>,
         /// What they would do.
         why: Cow<'static, str>,
+    },
+    /// The session to go on with has to be kept in one of these places: without it the CLI would begin a new one
+    /// and not say so. A place that begins with a variable that is not set is none.
+    SessionIn {
+        /// The session's id.
+        id: String,
+        /// Where it may be.
+        places: Vec<Text>,
     },
     /// The command needs this variable for itself, so the caller's environment may not hand it to the CLI.
     NoVariable {

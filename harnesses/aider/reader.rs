@@ -15,9 +15,11 @@ const WAITS: &str = "Waiting up to 5 minutes for you to finish in the browser";
 /// Notices that are looked at while the run goes on, in bytes.
 const NOTICES: usize = 1 << 16;
 
+type Judge = fn(String, &RunEnd) -> Reply;
+
 /// The reader: all text at the end, but for the one line that says that aider waits for a person.
 pub(super) struct AiderReader {
-    text: Box<TextReader<fn(String, &RunEnd) -> Reply>>,
+    text: Box<TextReader<Judge>>,
     notices: Vec<u8>,
     begun: bool,
     waits: bool,
@@ -25,7 +27,7 @@ pub(super) struct AiderReader {
 
 impl AiderReader {
     pub(super) fn new() -> Self {
-        let text: TextReader<fn(String, &RunEnd) -> Reply> = TextReader::new(judge);
+        let text: TextReader<Judge> = TextReader::new(judge);
         AiderReader { text: Box::new(text), notices: Vec::new(), begun: false, waits: false }
     }
 }
@@ -213,14 +215,14 @@ impl<'t> Page<'t> {
                 line.strip_prefix("Main ").unwrap_or(line).split_once("odel: ")?.1.split_once(" with ")?;
             Some(name)
         };
-        let model =
+        let mut model =
             notices.lines().filter(|line| line.starts_with("Main model: ") || line.starts_with("Model: "));
         let tokens = starts(body).filter(|at| is_tokens(line_at(body, *at))).last();
         let answer = tokens.map(|at| {
             let line = line_at(body, at);
             (bare(&body[..at]), line, body[at + line.len()..].trim_start_matches('\n'))
         });
-        Page { notices, model: model.last().and_then(named), body, answer }
+        Page { notices, model: model.next_back().and_then(named), body, answer }
     }
 }
 

@@ -65,7 +65,7 @@ impl Runner for LocalRunner {
         let depth = environment::depth(&vars)?;
         let base = environment::base(command, facts, profile, &vars);
         let home = environment::home(facts, &base);
-        preflight::check(command, home.as_deref(), &base)?;
+        preflight::check(command, home.as_deref(), &base, self.rehearse.is_some())?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
         let folder = RunFolder::new(command)?;
         let tmp = folder.tmp();

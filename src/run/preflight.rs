@@ -1,6 +1,6 @@
 //! What has to hold on this machine before a spawn: the working directory, and a command's checks.
 
-use crate::command::{Check, Command, Piece};
+use crate::command::{Check, Command, Piece, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
 use std::borrow::Cow;
@@ -15,7 +15,9 @@ const TOKENS: usize = 500;
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// Makes sure of everything that a command asks for. Nothing is changed.
-pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) -> Result<()> {
+///
+/// `rehearsal`: no CLI has kept a session.
+pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, rehearsal: bool) -> Result<()> {
     if let Some(cwd) = &command.cwd {
         working_directory(cwd)?;
     }
@@ -39,6 +41,8 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
                     none_above(&cwd, names, why)?;
                 }
             }
+            Check::SessionIn { .. } if rehearsal => {}
+            Check::SessionIn { id, places } => session_in(id, places, home, env)?,
             Check::NoSuchPath { field, path } => {
                 let whole = match path.strip_prefix("~/").or_else(|| (path == "~").then_some("")) {
                     Some(below) => Path::new(home.unwrap_or_default()).join(below),
@@ -65,6 +69,22 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
     let places: Vec<&Path> =
         std::iter::once(cwd.as_path()).chain(command.add_dirs.iter().map(PathBuf::as_path)).collect();
     no_such_file(&tokens, &places)
+}
+
+fn session_in(id: &str, places: &[Text], home: Option<&str>, env: &super::Vars) -> Result<()> {
+    for place in places {
+        let mut unset = false;
+        let path = place.filled(|piece| {
+            let text = fill(piece, home, env)?;
+            unset |= text.is_empty();
+            Ok::<_, Failure>(text)
+        })?;
+        if !unset && Path::new(&*path).exists() {
+            return Ok(());
+        }
+    }
+    Err(Failure::new(Kind::SessionNotFound, format!("session.resume: no session {id} is kept here"))
+        .hint("start a new session, or resume with the home of its first run"))
 }
 
 /// Refuses an argument or a variable that the system would not take.
@@ -102,10 +122,14 @@ fn working_directory(cwd: &Path) -> Result<()> {
     }
 }
 
-/// A repository ends where its `.git` is; without one only the working directory counts.
+/// A repository ends where its `.git` is; without one only the working directory counts. A directory that is
+/// named by a link has two sets of parents, and a CLI may take either.
 fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> {
-    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
-    let places = cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let places = [cwd, &real].into_iter().flat_map(|cwd| {
+        let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+        cwd.ancestors().take_while(move |dir| dir.starts_with(root))
+    });
     let mut paths = places.flat_map(|dir| names.iter().map(move |name| dir.join(&**name)));
     match paths.find(|path| std::fs::symlink_metadata(path).is_ok()) {
         None => Ok(()),
@@ -168,7 +192,8 @@ fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
     }
     match std::fs::read(path) {
         Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
-            Err(Failure::new(Kind::Unenforceable, format!("`{text}` is set in {}: {why}", path.display()))
+            let what = if text.is_empty() { "it is there".to_owned() } else { format!("it holds `{text}`") };
+            Err(Failure::new(Kind::Unenforceable, format!("{}: {what}, and {why}", path.display()))
                 .hint("the restriction cannot be held with it; take it out, or leave the restriction out"))
         }
         _ => Ok(()),
@@ -243,4 +268,56 @@ fn holds(text: &str, parts: &[String]) -> bool {
         }
         None => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(result: Result<()>) -> Option<Kind> {
+        result.err().map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn a_session_is_looked_for_where_the_cli_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = Text::Pieces(vec![Piece::Env("KEPT".into()), Piece::Plain("/one".into())].into());
+        let places = [own, Text::home("", "/.cli/one")];
+        let look =
+            |home: &Path, env: &super::super::Vars| kind(session_in("one", &places, home.to_str(), env));
+        let mut env = super::super::Vars::default();
+        assert_eq!(look(folder.path(), &env), Some(Kind::SessionNotFound));
+        std::fs::create_dir_all(folder.path().join(".cli/one")).unwrap();
+        assert_eq!(look(folder.path(), &env), None);
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(look(other.path(), &env), Some(Kind::SessionNotFound));
+        env.insert("KEPT".into(), folder.path().join(".cli").into());
+        assert_eq!(look(other.path(), &env), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_hide_the_directories_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = folder.path().join("repo");
+        std::fs::create_dir_all(repo.join("deep")).unwrap();
+        std::fs::create_dir(repo.join(".git")).unwrap();
+        std::fs::write(repo.join(".env"), "").unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(repo.join("deep"), &link).unwrap();
+        for cwd in [repo.join("deep"), link] {
+            assert_eq!(kind(none_above(&cwd, &[".env".into()], "it would")), Some(Kind::Unenforceable));
+        }
+        assert_eq!(kind(none_above(folder.path(), &[".env".into()], "it would")), None);
+    }
+
+    #[test]
+    fn an_empty_text_stands_for_the_file_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("active");
+        assert_eq!(kind(no_text_in(&file, "", "it would")), None);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(kind(no_text_in(&file, "", "it would")), Some(Kind::Unenforceable));
+        assert_eq!(kind(no_text_in(&file, "x", "it would")), None);
+    }
 }

@@ -4,6 +4,8 @@
 #![cfg_attr(feature = "validate", expect(clippy::expect_used, reason = "a test may stop"))]
 
 #[cfg(feature = "testkit")]
+mod aider;
+#[cfg(feature = "testkit")]
 mod argv;
 #[cfg(feature = "testkit")]
 mod claude;
@@ -19,6 +21,10 @@ mod copilot;
 mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+#[cfg(feature = "testkit")]
+mod hermes;
+#[cfg(feature = "testkit")]
+mod openhands;
 mod pages;
 #[cfg(feature = "testkit")]
 mod pi;

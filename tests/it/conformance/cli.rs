@@ -78,6 +78,10 @@ pub(crate) enum Except {
     EditRunsShell,
     /// It has no tool that reads a file when the model asks.
     NoReading,
+    /// No command of the model's runs, in any mode.
+    NoShell,
+    /// It takes a prompt in one argument and in no other way: a larger one is refused.
+    OneArgument,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

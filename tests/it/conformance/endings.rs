@@ -66,6 +66,9 @@ pub(crate) fn hang(cli: &'static Cli) {
 const SLEEPS: &str = "true; sleep 300 & setsid sleep 301 & touch started; sleep 302";
 
 pub(crate) fn timeout_ends_tools(cli: &'static Cli) {
+    if cli.excepted(Except::NoShell).is_some() {
+        return;
+    }
     let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };
     let seconds = cli.seconds.start.to_string();
     let outcome = lab.outcome(json!({"permission": "full"}), &["--timeout", &seconds]);
@@ -78,6 +81,9 @@ pub(crate) fn timeout_ends_tools(cli: &'static Cli) {
 }
 
 pub(crate) fn ctrl_c(cli: &'static Cli) {
+    if cli.excepted(Except::NoShell).is_some() {
+        return;
+    }
     let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };
     let mut child = lab.start(json!({"permission": "full"}), &[]);
     let began = Instant::now();

@@ -27,6 +27,7 @@ pub(crate) static CLI: Cli = Cli {
     prompt,
     seconds: Seconds { run: 120, start: 15 },
     exceptions: &[
+        (Except::NoShell, "a command in an answer is a suggestion to the user"),
         (Except::NoReading, "it has no tools: files are added by the user"),
         (
             Except::SystemFromUser,
@@ -75,6 +76,7 @@ fn shell(command: &str) -> Step {
 /// A reminder of the form of edits may stand behind it in the same text.
 fn prompt(turn: &Recorded) -> Option<String> {
     let mut texts = turn.user_texts();
+    texts.retain(|text| !text.starts_with("I am not sharing the full contents of any files"));
     let text = texts.pop().filter(|_| texts.is_empty())?;
     let reminder = text.find("\n\nTo suggest changes to a file").unwrap_or(text.len());
     Some(text[..reminder].to_owned())

@@ -5,7 +5,9 @@ pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
+pub(crate) mod hermes;
 pub(crate) mod opencode;
+pub(crate) mod openhands;
 pub(crate) mod pi;
 pub(crate) mod qwen;
 
