@@ -23,12 +23,15 @@
 //! | `validate` | `schema` | jsonschema |
 //! | `run` | `run`, `dispatch`; `validate` | tokio |
 //! | `typed` | `complete::<T>()`; `run` | schemars |
+//! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `cli` (default) | the command; `run` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
 
 pub mod command;
+#[cfg(feature = "declared")]
+pub mod declared;
 #[cfg(feature = "run")]
 pub mod dispatch;
 mod error;

@@ -199,6 +199,9 @@ pub(super) struct RequestArgs {
 pub(super) struct ListArgs {
     /// One harness, with its tools
     pub(super) harness: Option<String>,
+    /// The configuration file, which may declare harnesses
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -2,17 +2,17 @@
 
 use super::args::ArgvArgs;
 use super::print;
-use super::request::{Prepared, prepare};
+use super::request::{Prepared, prepare, settings};
 use crate::dispatch::{DispatchOptions, first_command};
 use crate::error::Result;
-use crate::harness::HarnessRegistry;
 use crate::lowering::Lowered;
 use comfy_table::{ContentArrangement, Table, presets};
 use std::process::ExitCode;
 
 pub(super) fn argv(args: &ArgvArgs) -> Result<ExitCode> {
-    let registry = HarnessRegistry::builtin();
-    let Prepared { builder, request, profile, output_as_asked } = prepare(&args.request, &registry, false)?;
+    let (config, registry) = settings(args.request.config.as_deref())?;
+    let prepared = prepare(&args.request, &config, &registry, false)?;
+    let Prepared { builder, request, profile, output_as_asked } = prepared;
     let options = DispatchOptions { strict: args.request.strict, output_as_asked, on_event: None };
     let lowered = first_command(builder, request, &profile, &options)?;
     if args.json {

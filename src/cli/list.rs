@@ -3,78 +3,158 @@
 use super::args::ListArgs;
 use super::argv::table;
 use super::print;
+use super::request::settings;
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Evidence, Facts, HarnessRegistry};
+use crate::harness::{AgentBuilder, Evidence, Facts};
 use crate::run::find;
 use serde_json::{Value, json};
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a CLI may take to say its version; the slowest one here takes 10 s on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode> {
-    let registry = HarnessRegistry::builtin();
+    let (_, registry) = settings(args.config.as_deref())?;
     let chosen: Vec<&dyn AgentBuilder> = match &args.harness {
         Some(name) => vec![registry.get(name)?],
         None => registry.iter().collect(),
     };
+    let found: Vec<Installed> = installed(&chosen);
     if args.json {
-        return print::json(&chosen.iter().map(|builder| entry(builder.facts())).collect::<Vec<Value>>());
+        let entries = chosen.iter().zip(&found).map(|(builder, found)| entry(builder.facts(), found));
+        return print::json(&entries.collect::<Vec<Value>>());
     }
-    let mut text = overview(&chosen);
+    let mut text = overview(&chosen, &found);
     if args.harness.is_some() {
         text.push_str(&tools(chosen[0].facts()));
     }
     print::line(&text)
 }
 
-fn installed(facts: &Facts) -> Option<String> {
-    find(facts, None, None, &|name| std::env::var_os(name)).ok().map(|found| found.path.display().to_string())
+/// Where a CLI is, and the version that it says.
+#[derive(Default)]
+struct Installed {
+    path: Option<PathBuf>,
+    version: Option<String>,
+}
+
+/// Looks for every CLI; those that are there are asked for their version, all at once.
+fn installed(chosen: &[&dyn AgentBuilder]) -> Vec<Installed> {
+    let var = |name: &str| std::env::var_os(name);
+    let path = |facts: &Facts| find(facts, None, None, &var).ok().map(|found| found.path);
+    let asked: Vec<_> = chosen
+        .iter()
+        .map(|builder| path(builder.facts()))
+        .map(|path| {
+            let asking = path.clone().map(|path| std::thread::spawn(move || version(&path)));
+            (path, asking)
+        })
+        .collect();
+    let told = |(path, asking): (Option<PathBuf>, Option<std::thread::JoinHandle<Option<String>>>)| {
+        Installed { path, version: asking.and_then(|asking| asking.join().ok()?) }
+    };
+    asked.into_iter().map(told).collect()
+}
+
+/// The first text of `--version` that looks like one. The CLI gets no key and no terminal.
+fn version(program: &PathBuf) -> Option<String> {
+    let mut command = Command::new(program);
+    let kept = ["PATH", "HOME", "LANG", "TMPDIR", "USERPROFILE", "SystemRoot"];
+    let env: Vec<(&str, OsString)> =
+        kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
+    command
+        .arg("--version")
+        .env_clear()
+        .envs(env)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let began = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let said = String::from_utf8_lossy(&child.wait_with_output().ok()?.stdout).into_owned();
+    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    said.split_whitespace()
+        .map(|word| word.trim_matches(['v', ',', '(', ')']))
+        .find(is_version)
+        .map(str::to_owned)
 }
 
 fn evidence(facts: &Facts) -> &'static str {
     match facts.evidence {
         Evidence::Run => "run",
         Evidence::Documented => "documented",
+        Evidence::Declared => "declared",
     }
 }
 
-fn entry(facts: &Facts) -> Value {
+/// Whether the version that is installed is one whose contract was checked.
+fn is_verified(facts: &Facts, found: &Installed) -> Option<bool> {
+    let version = found.version.as_ref()?;
+    Some(facts.verified.iter().any(|verified| verified.version == *version))
+}
+
+fn entry(facts: &Facts, found: &Installed) -> Value {
     let mut value = json!(facts);
-    value["installed"] = json!(installed(facts));
+    value["installed"] = json!(found.path.as_ref().map(|path| path.display().to_string()));
+    value["installed_version"] = json!(found.version);
+    value["installed_version_is_verified"] = json!(is_verified(facts, found));
     value
 }
 
-fn overview(chosen: &[&dyn AgentBuilder]) -> String {
-    let mut head = table(&["id", "name", "installed", "verified", "evidence", "aliases"]);
-    for facts in chosen.iter().map(|b| b.facts()) {
-        let verified =
-            facts.verified.first().map_or_else(|| "-".to_owned(), |v| format!("{} ({})", v.version, v.date));
-        let at = installed(facts).unwrap_or_else(|| "no".to_owned());
+fn overview(chosen: &[&dyn AgentBuilder], found: &[Installed]) -> String {
+    let mut head = table(&["id", "installed", "version", "verified", "on", "evidence", "aliases"]);
+    for (facts, found) in chosen.iter().map(|b| b.facts()).zip(found) {
+        let (version, date) =
+            facts.verified.first().map_or(("-", "-"), |v| (v.version.as_str(), v.date.as_str()));
+        let own = match (&found.version, is_verified(facts, found)) {
+            (Some(version), Some(false)) => format!("{version} (not verified)"),
+            (Some(version), _) => version.clone(),
+            (None, _) => "-".to_owned(),
+        };
+        let at = found.path.as_ref().map_or_else(|| "no".to_owned(), |path| path.display().to_string());
         head.add_row([
             facts.id.as_str(),
-            &facts.name,
             &at,
-            &verified,
+            &own,
+            version,
+            date,
             evidence(facts),
             &facts.aliases.join(", "),
         ]);
     }
-    let mut matrix = table(
-        &std::iter::once("carried by")
-            .chain(chosen.iter().map(|b| b.facts().id.as_str()))
-            .collect::<Vec<_>>(),
-    );
-    let rows: Vec<_> = chosen.iter().map(|b| b.facts().capabilities.rows()).collect();
-    for at in 0..rows.first().map_or(0, |r| r.len()) {
-        let name = rows[0][at].0;
-        matrix.add_row(std::iter::once(name).chain(rows.iter().map(|row| row[at].1)));
+    format!("{}\n\n{}\n", head.trim_fmt(), matrix(chosen))
+}
+
+/// How each harness carries each field: one row a harness, since there are more of them than fields.
+fn matrix(chosen: &[&dyn AgentBuilder]) -> String {
+    let names = chosen.first().map(|builder| builder.facts().capabilities.rows().map(|(name, _)| name));
+    let heads = names.into_iter().flatten().map(|name| name.replace('_', " "));
+    let heads: Vec<String> = std::iter::once("id".to_owned()).chain(heads).collect();
+    let mut matrix = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    for facts in chosen.iter().map(|builder| builder.facts()) {
+        let carried = facts.capabilities.rows().map(|(_, how)| if how.is_empty() { "no" } else { how });
+        matrix.add_row(std::iter::once(facts.id.as_str()).chain(carried));
     }
-    format!("{}\n\n{}\n", head.trim_fmt(), matrix.trim_fmt())
+    matrix.trim_fmt()
 }
 
 fn tools(facts: &Facts) -> String {
-    let mut all = table(&["tool", "needs", "also called"]);
+    let mut all = table(&["tool", "needs", "word", "also called"]);
     for (name, tool) in &facts.tools {
         let needs = if tool.escalates { "never: it lifts every limit" } else { tool.needs.name() };
-        all.add_row([name.as_str(), needs, &tool.aliases.join(", ")]);
+        let word = tool.word.map_or("", crate::policy::Word::name);
+        all.add_row([name.as_str(), needs, word, &tool.aliases.join(", ")]);
     }
     format!(
         "\n{}\n\ninstall  {}\nsign in  {}\ndocs     {}\n",

@@ -2,14 +2,14 @@
 
 use super::args::RequestArgs;
 use super::print;
-use crate::config::Config;
+use crate::config::{CONFIG_VAR, Config};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::{AgentBuilder, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, ReplySchema, Session};
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A request with everything that it needs to be lowered.
 pub(super) struct Prepared<'r> {
@@ -20,10 +20,24 @@ pub(super) struct Prepared<'r> {
     pub(super) output_as_asked: bool,
 }
 
+/// The configuration file that an argument or TEAMSTER_CONFIG names.
+pub(super) fn config_file(named: Option<&Path>) -> Option<PathBuf> {
+    let var = || std::env::var_os(CONFIG_VAR).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named.map(Path::to_owned).or_else(var)
+}
+
+/// The configuration and the harnesses that it knows.
+pub(super) fn settings(named: Option<&Path>) -> Result<(Config, HarnessRegistry)> {
+    let config = Config::of_user(config_file(named).as_deref())?;
+    let registry = config.registry()?;
+    Ok((config, registry))
+}
+
 /// The request of the arguments. Flags win over `--request`, which wins over variables and the
 /// configuration.
 pub(super) fn prepare<'r>(
     args: &RequestArgs,
+    config: &Config,
     registry: &'r HarnessRegistry,
     quiet: bool,
 ) -> Result<Prepared<'r>> {
@@ -55,8 +69,6 @@ pub(super) fn prepare<'r>(
         },
     }
     let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    let named = args.config.clone().or(var("TEAMSTER_CONFIG").map(Into::into));
-    let config = Config::of_user(named.as_deref())?;
     let named = platform
         .map(str::to_owned)
         .or(request.harness.take())

@@ -3,7 +3,8 @@
 use super::args::RunArgs;
 use super::print;
 use super::progress::Progress;
-use super::request::{Prepared, prepare};
+use super::request::{Prepared, config_file, prepare, settings};
+use crate::config::{CONFIG_VAR, Config};
 use crate::dispatch::{DispatchOptions, until_valid};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::HarnessRegistry;
@@ -16,12 +17,17 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let registry = HarnessRegistry::builtin();
-    match outcome(args, &registry) {
+    let settings = settings(args.request.config.as_deref());
+    let outcome = settings
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|(config, registry)| outcome(args, config, registry));
+    match outcome {
         Ok(outcome) => report(args, outcome),
         // With --json and --stream a program reads the result, also this one.
         Err(failure) if args.json || args.stream => {
-            let named = args.request.first.as_deref().and_then(|name| registry.get(name).ok());
+            let registry = settings.ok().map(|(_, registry)| registry);
+            let named = args.request.first.as_deref().and_then(|name| registry.as_ref()?.get(name).ok());
             let harness = named.map_or(String::new(), |builder| builder.facts().id.clone());
             report(args, Outcome::refused(&harness, failure))
         }
@@ -29,9 +35,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     }
 }
 
-fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
+fn outcome(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Result<Outcome> {
     let Prepared { builder, request, mut profile, output_as_asked } =
-        prepare(&args.request, registry, args.quiet)?;
+        prepare(&args.request, config, registry, args.quiet)?;
     let own = Limits {
         timeout_s: args.timeout,
         first_output_timeout_s: args.first_output_timeout,
@@ -46,7 +52,13 @@ fn outcome(args: &RunArgs, registry: &HarnessRegistry) -> Result<Outcome> {
             let program = std::env::current_exe().map_err(|e| {
                 Failure::new(Kind::HarnessConfig, format!("teamster's own program cannot be found: {e}"))
             })?;
-            Some(Script::from_text(text, request.schema.as_ref())?.rehearse(&builder.facts().id, program))
+            let script = Script::from_text(text, request.schema.as_ref())?;
+            let mut rehearse = script.rehearse(&builder.facts().id, program);
+            // The stand-in reads the same configuration, for a harness that a file declares.
+            let config =
+                config_file(args.request.config.as_deref()).and_then(|file| file.canonicalize().ok());
+            rehearse.env.extend(config.map(|file| (CONFIG_VAR.to_owned(), file.display().to_string())));
+            Some(rehearse)
         }
     };
     let mut progress = Progress::new(&builder.facts().id, profile.limits.settled()?.attempts, args.quiet);

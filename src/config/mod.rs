@@ -1,10 +1,16 @@
 //! The configuration file: default harness, model aliases, profiles.
 
+use crate::declared::Declared;
 use crate::error::{Failure, Kind, Result, did_you_mean};
+use crate::harness::HarnessRegistry;
 use crate::profile::Profile;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Names the configuration file.
+pub const CONFIG_VAR: &str = "TEAMSTER_CONFIG";
 
 /// A configuration, as `teamster.toml` holds it.
 ///
@@ -29,6 +35,8 @@ pub struct Config {
     pub models: IndexMap<String, IndexMap<String, String>>,
     /// Profiles by name.
     pub profiles: IndexMap<String, Profile>,
+    /// Files that declare harnesses; a relative path is relative to this file.
+    pub harness_files: Vec<PathBuf>,
 }
 
 impl Config {
@@ -40,7 +48,10 @@ impl Config {
             Failure::new(Kind::InvalidConfig, format!("{}: {}", path.display(), e.to_string().trim_end()))
         };
         let text = std::fs::read_to_string(path).map_err(|e| bad(&e))?;
-        toml::from_str(&text).map_err(|e| bad(&e))
+        let mut config: Config = toml::from_str(&text).map_err(|e| bad(&e))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.harness_files.iter_mut().for_each(|file| *file = folder.join(&*file));
+        Ok(config)
     }
 
     /// The configuration of this user: the named file, else `teamster.toml` in the user's config folder
@@ -53,6 +64,30 @@ impl Config {
                 None => Ok(Config::default()),
             },
         }
+    }
+
+    /// The harnesses that ship, then those that files declare: the files that this configuration names, and
+    /// every `*.toml` in the folder `harnesses` of the user's config folder.
+    ///
+    /// Errors: [`Kind::InvalidConfig`] that names the file, with line and key, also where a name is taken.
+    pub fn registry(&self) -> Result<HarnessRegistry> {
+        let mut registry = HarnessRegistry::builtin();
+        let folder = user_file().and_then(|file| Some(file.parent()?.join("harnesses")));
+        let entries =
+            folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        let mut own: Vec<PathBuf> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+            .collect();
+        own.sort();
+        for path in self.harness_files.iter().chain(&own) {
+            let declared = Declared::read(path)?;
+            registry.register(Arc::new(declared)).map_err(|e| {
+                let named = Failure::new(e.kind, format!("{}: {}", path.display(), e.message));
+                e.hint.into_iter().fold(named, Failure::hint)
+            })?;
+        }
+        Ok(registry)
     }
 
     /// The profile for a harness: the one of this name, else that of the harness's id, else the default.

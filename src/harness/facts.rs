@@ -74,6 +74,8 @@ pub enum Evidence {
     /// Only documentation and source were read.
     #[default]
     Documented,
+    /// A file of the user says so.
+    Declared,
 }
 
 /// A version whose contract was checked, and when.

@@ -1,7 +1,8 @@
 //! The stand-in's process: reads what the harness's CLI would read, answers as it would.
 
 use super::script::{Script, Step};
-use crate::harness::{Answer, Given, HarnessRegistry, Spoken};
+use crate::config::{CONFIG_VAR, Config};
+use crate::harness::{Answer, Given, Spoken};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -29,7 +30,9 @@ pub fn play() -> Option<ExitCode> {
 fn spoken(harness: &str) -> Result<Spoken, String> {
     let script = std::env::var(SCRIPT_VAR).map_err(|e| format!("{SCRIPT_VAR}: {e}"))?;
     let Script(steps) = serde_json::from_str(&script).map_err(|e| format!("{SCRIPT_VAR}: {e}"))?;
-    let registry = HarnessRegistry::builtin();
+    let config = std::env::var_os(CONFIG_VAR).filter(|value| !value.is_empty()).map(std::path::PathBuf::from);
+    let registry =
+        Config::of_user(config.as_deref()).and_then(|config| config.registry()).map_err(|e| e.message)?;
     let builder = registry.get(harness).map_err(|e| e.message)?;
     let stand_in = builder.stand_in().ok_or_else(|| format!("{harness} has no stand-in"))?;
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -26,7 +26,7 @@ pub use text::utf8;
 pub use usage::Usage;
 pub use whole::DocumentReader;
 
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -45,6 +45,24 @@ pub struct Reply {
     pub denied: Vec<Denied>,
     /// Why this is no answer, where it is none.
     pub error: Option<Failure>,
+}
+
+impl Reply {
+    /// The same reply, with refusals named as the reason where there is no answer and some were refused.
+    #[must_use]
+    pub fn voided_by_refusals(mut self) -> Reply {
+        let empty = self.error.as_ref().is_some_and(|error| error.kind == Kind::EmptyReply);
+        if let (true, Some(first)) = (empty, self.denied.first()) {
+            let what = format!(
+                "the agent gave no answer after {} refusal(s), first of {}",
+                self.denied.len(),
+                first.tool
+            );
+            let failure = Failure::new(Kind::Permission, what);
+            self.error = Some(failure.hint("allow the tool, or ask for what can be done without it"));
+        }
+        self
+    }
 }
 
 /// A tool that the agent asked for and did not get.

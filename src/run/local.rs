@@ -157,7 +157,7 @@ fn finish(
         stderr: redact.text(&crate::reply::plain(&tail.text())),
         files: results,
     };
-    let mut reply = reader.finish(&end, emit);
+    let mut reply = reader.finish(&end, emit).voided_by_refusals();
     if let Some(stop) = stopped {
         reply.error = Some(stopped_failure(stop, &end, last_retry, began.elapsed(), cap));
     } else if let Some(missing) = missing_runtime(&end) {

@@ -5,12 +5,17 @@
 
 #[cfg(feature = "testkit")]
 mod argv;
+#[cfg(feature = "testkit")]
+mod claude;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
 mod conformance;
+#[cfg(all(feature = "testkit", feature = "declared"))]
+mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+mod pages;
 mod policy;
 #[cfg(feature = "run")]
 mod process;
@@ -20,6 +25,7 @@ mod replies;
 mod request;
 #[cfg(feature = "run")]
 mod retry;
+mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
 mod support;

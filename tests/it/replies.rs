@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use teamster::reply::{Documents, Found, RunEnd, find_value, strict_value};
-use teamster::{HarnessRegistry, Kind, Output, Reply};
+use teamster::reply::{Denied, Documents, Found, RunEnd, find_value, strict_value};
+use teamster::{Failure, HarnessRegistry, Kind, Output, Reply};
 
 #[derive(Deserialize)]
 struct Rows {
@@ -239,4 +239,18 @@ fn b26_exit_statuses_have_their_kinds() {
             assert!(status != 55 || error.hint.unwrap().contains("--skip-trust"));
         }
     }
+}
+
+/// Law 12: a refusal that leaves no answer is why there is none.
+#[test]
+fn an_empty_answer_after_a_refusal_is_a_refusal() {
+    let denied = vec![Denied { tool: "shell".to_owned(), reason: "no".to_owned() }];
+    let empty = || Some(Failure::new(Kind::EmptyReply, "nothing"));
+    let kind = |reply: Reply| reply.voided_by_refusals().error.map(|error| error.kind);
+    assert_eq!(
+        kind(Reply { denied: denied.clone(), error: empty(), ..Reply::default() }),
+        Some(Kind::Permission)
+    );
+    assert_eq!(kind(Reply { error: empty(), ..Reply::default() }), Some(Kind::EmptyReply));
+    assert_eq!(kind(Reply { denied, text: "done".to_owned(), ..Reply::default() }), None);
 }

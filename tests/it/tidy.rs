@@ -11,7 +11,7 @@ const RANKS: &[&[&str]] = &[
     &["schema", "outcome"],
     &["lowering"],
     &["harness"],
-    &["harnesses"],
+    &["harnesses", "declared"],
     &["run"],
     &["dispatch", "testkit"],
     &["config", "rehearse", "jobs", "batch", "review", "skill", "doctor", "mcp", "fleet"],

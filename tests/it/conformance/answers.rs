@@ -14,40 +14,46 @@ pub(crate) fn plain_text(cli: &'static Cli) {
     let done = lab.run(json!({"permission": "full"}), &[]);
     assert_eq!((done.status, done.stdout.as_str()), (Some(0), "hello there\n"), "{done:?}");
     let turn = lab.first_turn();
-    assert_eq!((cli.prompt)(&turn).as_deref(), Some("hi there"), "{turn:?}");
+    assert_eq!((cli.prompt)(&turn).as_deref(), Some("hello"), "{turn:?}");
     assert_eq!(turn.model(), cli.model.rsplit('/').next().unwrap_or_default());
     assert_eq!(lab.server.main_requests().len(), 1);
     assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
 }
 
 pub(crate) fn wrong_then_right(cli: &'static Cli) {
-    let steps = vec![Step::text(r#"It is {"n": "three"}"#), Step::text("```json\n{\"n\": 3}\n```")];
+    // Turns in each attempt: the last step repeats.
+    let asks = 1 + usize::from(cli.excepted(Except::AsksAgain).is_some());
+    let mut steps = vec![Step::text(r#"It is {"n": "three"}"#); asks];
+    steps.push(Step::text("```json\n{\"n\": 3}\n```"));
     let Some(lab) = Lab::new(cli, steps) else { return };
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    let request = json!({"prompt": "How many?", "schema": schema, "permission": "read-only"});
+    let request = json!({"prompt": "How many?", "schema": schema, "permission": cli.permission});
     let outcome = lab.outcome(request, &[]);
     assert_eq!((outcome.ok, &outcome.value), (true, &Some(json!({"n": 3}))), "{outcome:?}");
 
     let resumes = facts(cli).capabilities.resume != "no";
     let attempts: Vec<_> = outcome.attempts.iter().map(|a| (a.ok, a.resumed, a.exit_status)).collect();
     assert_eq!(attempts, [(false, false, Some(0)), (true, resumes, Some(0))]);
-    // Two turns of 1,000 tokens in and 20 out, and 30 of thinking, which some CLIs count as output.
+    let turns = lab.server.main_requests();
+    assert_eq!(turns.len(), 2 * asks, "{:?}", turns.iter().map(Recorded::user_texts).collect::<Vec<_>>());
+    // Turns of 1,000 tokens in and 20 out, and 30 of thinking, which some CLIs count as output.
     if let Some(usage) = outcome.usage {
         let seen = (usage.input_tokens, usage.output_tokens);
-        assert!([(Some(2000), Some(40)), (Some(2000), Some(100))].contains(&seen), "{usage:?}");
+        let n = turns.len() as u64;
+        let known = [(Some(1000 * n), Some(20 * n)), (Some(1000 * n), Some(50 * n))];
+        assert!(known.contains(&seen), "{usage:?}");
     }
-    let turns = lab.server.main_requests();
-    assert_eq!(turns.len(), 2, "{:?}", turns.iter().map(Recorded::user_texts).collect::<Vec<_>>());
-    assert_eq!(turns[0].offered_tools(), turns[1].offered_tools(), "the rights are those of the first run");
+    let (first, last) = (&turns[0], &turns[asks]);
+    assert_eq!(first.offered_tools(), last.offered_tools(), "the rights are those of the first run");
     let feedback = outcome.attempts[0].feedback.as_deref().unwrap_or_default();
     assert!(feedback.contains("/n") && feedback.contains("integer"), "{feedback}");
-    let said = turns[1].user_texts().concat();
+    let said = last.user_texts().concat();
     if resumes {
         let sessions: Vec<_> = outcome.attempts.iter().map(|a| a.session_id.clone()).collect();
         assert!(sessions[0].is_some() && sessions[0] == sessions[1], "{sessions:?}");
-        assert_eq!((cli.prompt)(&turns[1]).as_deref(), Some(feedback));
-        let answered = |n: usize| turns[n].body.to_string().contains("It is {\\\"n\\\"");
-        assert!(!answered(0) && answered(1), "the second turn holds what the first answered");
+        assert_eq!((cli.prompt)(last).as_deref(), Some(feedback));
+        let answered = |turn: &Recorded| turn.body.to_string().contains("It is {\\\"n\\\"");
+        assert!(!answered(first) && answered(last), "the second turn holds what the first answered");
     } else {
         assert!(said.contains(feedback) && said.contains("How many?"), "{said}");
     }
@@ -60,9 +66,9 @@ pub(crate) fn explicit_resume(cli: &'static Cli) {
     if facts(cli).capabilities.resume == "no" {
         return;
     }
-    let first = lab.outcome(json!({"prompt": "Which colour?", "permission": "read-only"}), &[]);
+    let first = lab.outcome(json!({"prompt": "Which colour?", "permission": cli.permission}), &[]);
     let session = first.session_id.clone().unwrap_or_else(|| panic!("no session: {first:?}"));
-    let request = json!({"prompt": "Again?", "permission": "read-only", "session": {"resume": session}});
+    let request = json!({"prompt": "Again?", "permission": cli.permission, "session": {"resume": session}});
     let second = lab.outcome(request, &[]);
     assert_eq!((second.text.as_deref().map(str::trim_end), kind(&second)), (Some("I said blue."), None));
     assert_eq!(second.session_id, Some(session));
@@ -76,13 +82,13 @@ pub(crate) fn explicit_resume(cli: &'static Cli) {
 pub(crate) fn unknown_session(cli: &'static Cli) {
     let Some(lab) = Lab::new(cli, vec![Step::text("a new one")]) else { return };
     let session = json!({"resume": "3f0e6f1c-9f57-4b3a-8f57-0123456789ab"});
-    let outcome = lab.outcome(json!({"permission": "read-only", "session": session}), &[]);
+    let outcome = lab.outcome(json!({"permission": cli.permission, "session": session}), &[]);
     assert!(!outcome.ok, "{outcome:?}");
 }
 
 pub(crate) fn system_prompt(cli: &'static Cli) {
     let text = "You are a parrot.\n\"Say\" \\ 'it' – twice: ${x} $HOME.\n";
-    let request = json!({"system_prompt": text, "permission": "read-only"});
+    let request = json!({"system_prompt": text, "permission": cli.permission});
     let Some(lab) = Lab::new(cli, vec![Step::text("ok")]) else { return };
     let lowered = lab.lowered(&request).unwrap_or_else(|e| panic!("{e:?}"));
     let row = lowered.report.rows.iter().find(|row| row.field == Field::SystemPrompt).map(|row| row.carried);
@@ -93,13 +99,13 @@ pub(crate) fn system_prompt(cli: &'static Cli) {
     let from_user = row == Some(Carried::Prompt) || cli.excepted(Except::SystemFromUser).is_some();
     let place = if from_user { &user } else { &system };
     assert!(place.contains(text.trim()), "{row:?}: system {system}; user {user}");
-    assert!(turn.user_texts().concat().contains("hi there"), "{turn:?}");
+    assert!(turn.user_texts().concat().contains("hello"), "{turn:?}");
 }
 
 pub(crate) fn effort(cli: &'static Cli) {
     for effort in ["low", "high"] {
         let Some(lab) = Lab::new(cli, vec![Step::text("ok")]) else { return };
-        let request = json!({"effort": effort, "permission": "read-only"});
+        let request = json!({"effort": effort, "permission": cli.permission});
         let lowered = lab.lowered(&request).unwrap_or_else(|e| panic!("{e:?}"));
         let dropped = lowered.report.dropped().any(|row| row.field == Field::Effort);
         let outcome = lab.outcome(request, &[]);
@@ -115,7 +121,7 @@ pub(crate) fn long_reply(cli: &'static Cli) {
     assert!(long.len() > 300_000);
     let Some(lab) = Lab::new(cli, vec![Step::text(&long)]) else { return };
     for output in lab.forms() {
-        let request = json!({"permission": "read-only", "output": output});
+        let request = json!({"permission": cli.permission, "output": output});
         let outcome = lab.outcome(request, &[]);
         assert_eq!((outcome.ok, kind(&outcome)), (true, None), "{output}");
         let text = outcome.text.unwrap_or_default();

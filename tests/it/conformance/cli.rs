@@ -16,10 +16,14 @@ pub(crate) struct Cli {
     /// Writes the CLI's settings into a fresh home and gives the environment: the server's address, a key
     /// that is none, no updates, no telemetry, few tries of its own where there is a setting.
     pub(crate) home: fn(&Place) -> Vec<(&'static str, String)>,
+    /// The least permission that the harness can hold the agent to: what tests of other things ask for.
+    pub(crate) permission: &'static str,
     /// Makes the user trust the workspace, where a run without restrictions needs that.
     pub(crate) trust: fn(&Place),
     /// The arguments, prompt included, of a run with nothing in the agent's way.
     pub(crate) unbound: fn(prompt: &str) -> Vec<String>,
+    /// The same, and whatever the workspace brings is trusted.
+    pub(crate) careless: fn(prompt: &str) -> Vec<String>,
     /// What the model says to write a file, run a command, read a file: in this CLI's own tools, with
     /// absolute paths.
     pub(crate) write: fn(path: &str) -> Step,
@@ -34,6 +38,9 @@ pub(crate) struct Cli {
     /// Fills a workspace with settings, hooks, agents, servers and a `.env` that would raise rights, or
     /// leave a file, or send the request elsewhere.
     pub(crate) hostile: fn(&Place),
+    /// What a careless run leaves in such a workspace, sorted: the proof that it can bite. `evil/` is any
+    /// file there, `evil request` one that went elsewhere or to another model.
+    pub(crate) traps: &'static [&'static str],
     /// The user's prompt in what the model saw in a first turn; some CLIs add parts of their own.
     pub(crate) prompt: fn(&Recorded) -> Option<String>,
     /// What the CLI's own clocks and retries cost.
@@ -63,6 +70,8 @@ pub(crate) struct Seconds {
 pub(crate) enum Except {
     /// A refusal with this status is tried again for longer than a test waits: `timeout` is fine too.
     Retries(u16),
+    /// With a schema it asks the model once more by itself, before it gives up.
+    AsksAgain,
     /// Blanks around the prompt are lost.
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.

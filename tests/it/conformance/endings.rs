@@ -30,7 +30,7 @@ fn refused(cli: &'static Cli, status: u16, kinds: &[&str], exit: u8) {
     let slow = cli.excepted(Except::Retries(status)).is_some();
     let seconds = if slow { cli.seconds.start } else { cli.seconds.run }.to_string();
     for output in lab.forms().into_iter().take(if slow { 1 } else { 3 }) {
-        let request = json!({"permission": "read-only", "schema": {"type": "object"}, "output": output});
+        let request = json!({"permission": cli.permission, "schema": {"type": "object"}, "output": output});
         let began = Instant::now();
         let outcome = lab.outcome(request, &["--timeout", &seconds]);
         let got = kind(&outcome).unwrap_or_default();
@@ -51,7 +51,7 @@ pub(crate) fn hang(cli: &'static Cli) {
     let Some(lab) = Lab::new(cli, vec![Step::Hang]) else { return };
     let began = Instant::now();
     let seconds = cli.seconds.start;
-    let outcome = lab.outcome(json!({"permission": "read-only"}), &["--timeout", &seconds.to_string()]);
+    let outcome = lab.outcome(json!({"permission": cli.permission}), &["--timeout", &seconds.to_string()]);
     assert!(began.elapsed() < Duration::from_secs(seconds + 8), "{:?}", began.elapsed());
     // Several CLIs exit 0 on a signal; that it was ours counts.
     let attempts: Vec<_> = outcome.attempts.iter().map(|a| (a.ok, a.exit_status)).collect();
@@ -62,8 +62,9 @@ pub(crate) fn hang(cli: &'static Cli) {
     assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
 }
 
-/// A shell command that leaves children in the group, in a session of their own, and in its wait.
-const SLEEPS: &str = "sleep 300 & setsid sleep 301 & touch started; sleep 302";
+/// A shell command that leaves children in the group, in a session of their own, and in its wait. It does
+/// not begin with a sleep: claude 2.1.332 refuses that one.
+const SLEEPS: &str = "true; sleep 300 & setsid sleep 301 & touch started; sleep 302";
 
 pub(crate) fn timeout_ends_tools(cli: &'static Cli) {
     let Some(lab) = Lab::new(cli, vec![(cli.shell)(SLEEPS)]) else { return };

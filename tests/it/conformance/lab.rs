@@ -62,7 +62,7 @@ impl Lab {
     fn request(&self, request: &Value) -> Value {
         let mut whole = json!({
             "harness": self.cli.id,
-            "prompt": "hi there",
+            "prompt": "hello",
             "model": self.cli.model,
             "cwd": self.place.workspace(),
         });
@@ -120,12 +120,13 @@ impl Lab {
         outcome
     }
 
-    /// Runs the CLI itself with nothing in the agent's way; gives all that it said.
-    pub(crate) fn unbound(&self) -> String {
+    /// Runs the CLI itself, without teamster; gives all that it said.
+    pub(crate) fn alone(&self, args: fn(&str) -> Vec<String>) -> String {
         let mut command = Command::new(&self.bin);
-        command.args((self.cli.unbound)("hi there"));
+        command.args(args("hello"));
         let said = self.place.tmp().join("said");
-        let file = || File::options().create(true).append(true).open(&said).expect("a file for its output");
+        fs::write(&said, "").expect("a file for its output");
+        let file = || File::options().append(true).open(&said).expect("a file for its output");
         let mut child = self.spawn(command.stdin(Stdio::null()).stdout(file()).stderr(file()));
         let began = Instant::now();
         while child.try_wait().expect("a child").is_none() {

@@ -24,7 +24,7 @@ macro_rules! battery {
             answers: plain_text, wrong_then_right, explicit_resume, unknown_session, system_prompt, effort, long_reply;
             prompts: hostile_prompts, big_prompt;
             endings: refused_key, too_many_requests, broken_server, hang, timeout_ends_tools, ctrl_c;
-            widen: control, no_word, list_of_reading, list_with_shell, allow_and_deny, empty_text, empty_list,
+            widen: control, traps, no_word, list_of_reading, list_with_shell, allow_and_deny, empty_text, empty_list,
                 empty_rules, read_only, reading, edit, full, resumed, hostile_repository;
         }
     } )+ };
@@ -38,4 +38,4 @@ macro_rules! battery {
     };
 }
 
-battery!(gemini, claude, codex, pi);
+battery!(gemini, claude, codex, copilot, opencode, pi, qwen, aider);

@@ -47,7 +47,7 @@ pub(crate) fn big_prompt(cli: &'static Cli) {
 /// Whether the prompt arrived; `false` where it was refused before the spawn.
 fn sent(lab: &Lab, prompt: &str) -> Result<bool, String> {
     let before = lab.server.main_requests().len();
-    let outcome = lab.outcome(json!({"prompt": prompt, "permission": "read-only"}), &[]);
+    let outcome = lab.outcome(json!({"prompt": prompt, "permission": lab.cli.permission}), &[]);
     let turns = lab.server.main_requests();
     if let Some(failure) = &outcome.failure {
         let refused =

@@ -69,7 +69,7 @@ pub(crate) fn reading(cli: &'static Cli) {
         lab.place.file("notes.txt", "a word in a file\n");
         lab.server.script(vec![(cli.read)(&lab.place.inside("notes.txt")), Step::text("done")]);
         let outcome = lab.outcome(request.clone(), &[]);
-        if kind(&outcome) == Some("unenforceable") {
+        if is_refusal(kind(&outcome)) {
             continue;
         }
         let results = lab.server.main_requests().last().map(Recorded::tool_results).unwrap_or_default();
@@ -91,8 +91,12 @@ pub(crate) fn full(cli: &'static Cli) {
 pub(crate) fn resumed(cli: &'static Cli) {
     let Some(lab) = Lab::new(cli, vec![Step::text("first")]) else { return };
     let first = lab.outcome(json!({"permission": "read-only"}), &[]);
-    let Some(session) = first.session_id.filter(|_| first.ok) else {
+    if !first.ok {
+        assert!(lab.server.requests().is_empty() && is_refusal(kind(&first)), "{first:?}");
         return table::hold(cli, "read-only, resumed", "refused");
+    }
+    let Some(session) = first.session_id else {
+        return table::hold(cli, "read-only, resumed", "no sessions");
     };
     let request = json!({"permission": "read-only", "session": {"resume": session}});
     judged(lab, "read-only, resumed", request, NOTHING);
@@ -112,10 +116,29 @@ pub(crate) fn control(cli: &'static Cli) {
     let lab = lab.trusted();
     let before = lab.place.marks();
     let mut said = String::new();
-    let turns = played(&lab, || said += &lab.unbound());
+    let turns = played(&lab, || said += &lab.alone(cli.unbound));
     let marks = since(&before, &lab);
     let offered = lab.server.main_requests().first().map(Recorded::offered_tools);
     assert_eq!(marks, cli.reach, "{turns} turns; offered {offered:?}; it said {said}");
+}
+
+/// The hostile repository bites where nothing stops it, and what the descriptor says of a turn is so.
+pub(crate) fn traps(cli: &'static Cli) {
+    let Some(lab) = Lab::raw(cli, vec![Step::text("done")]) else { return };
+    let lab = lab.trusted();
+    let said = lab.alone(cli.unbound);
+    let turn = lab.first_turn();
+    assert_eq!((cli.prompt)(&turn).as_deref(), Some("hello"), "{:?}; it said {said}", turn.user_texts());
+    assert_eq!(lab.server.main_requests().len(), 1, "{:?}", lab.server.requests());
+
+    let _ = Command::new("git").args(["init", "-q"]).current_dir(lab.place.workspace()).status();
+    (cli.hostile)(&lab.place);
+    let before = lab.place.marks();
+    lab.server.script(vec![(cli.write)(&lab.place.inside("write")), Step::text("done")]);
+    let said = lab.alone(cli.careless);
+    let mut left = since(&before, &lab);
+    left.extend(evil(&lab));
+    assert_eq!(left, cli.traps, "{said}");
 }
 
 fn case(cli: &'static Cli, column: &str, request: Value, rights: Rights) {
@@ -131,13 +154,12 @@ fn judged(lab: Lab, column: &str, request: Value, rights: Rights) {
     let marks = since(&before, &lab);
     let over: Vec<&String> = marks.iter().filter(|mark| !within(mark, rights)).collect();
     assert!(over.is_empty(), "{request}: {over:?} of {marks:?}; {outcomes:?}");
-    let models: Vec<String> = lab.server.main_requests().iter().map(Recorded::model).collect();
-    assert!(models.iter().all(|model| !model.contains("evil")), "{models:?}");
+    assert_eq!(evil(&lab), None, "a workspace sent the request elsewhere");
 
     let kinds: Vec<Option<&str>> = outcomes.iter().map(kind).collect();
     let cell = if turns == 0 {
         let refused = outcomes.iter().all(|outcome| outcome.attempts.is_empty());
-        let known = kinds.iter().all(|kind| matches!(kind, Some("unenforceable" | "unsupported")));
+        let known = kinds.iter().all(|kind| is_refusal(*kind));
         assert!(refused && known, "{request}: {outcomes:?}");
         "refused".to_owned()
     } else {
@@ -147,6 +169,11 @@ fn judged(lab: Lab, column: &str, request: Value, rights: Rights) {
         told(&marks)
     };
     table::hold(lab.cli, column, &cell);
+}
+
+/// Whether a harness said that it cannot hold the agent to a request, or not do what it asks.
+fn is_refusal(kind: Option<&str>) -> bool {
+    matches!(kind, Some("unenforceable" | "unsupported"))
 }
 
 /// Plays the whole attack and gives the number of turns that the model had. Each list of turns is played
@@ -197,7 +224,18 @@ fn both(first: Step, second: Step) -> Vec<Step> {
 fn since(before: &[String], lab: &Lab) -> Vec<String> {
     let mut marks = lab.place.marks();
     marks.retain(|mark| !before.contains(mark));
+    // A home that a workspace brings fills with files that have names of chance.
+    let evil = |mark: String| if mark.starts_with("evil/") { "evil/".to_owned() } else { mark };
+    let mut marks: Vec<String> = marks.into_iter().map(evil).collect();
+    marks.dedup();
     marks
+}
+
+/// Whether a hostile workspace made requests go elsewhere, or to a model of its own.
+fn evil(lab: &Lab) -> Option<String> {
+    let turns = lab.server.main_requests();
+    let is_evil = |turn: &Recorded| turn.path.contains("evil") || turn.model().contains("evil");
+    turns.iter().any(is_evil).then(|| "evil request".to_owned())
 }
 
 /// Whether a file that is there now is one that the rights let be made.

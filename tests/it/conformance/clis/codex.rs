@@ -12,17 +12,10 @@ pub(crate) static CLI: Cli = Cli {
     in_ci: true,
     model: "gpt-5.5",
     home,
+    permission: "read-only",
     trust: |_| {},
-    unbound: |prompt| {
-        words(&[
-            "exec",
-            "--skip-git-repo-check",
-            "--dangerously-bypass-approvals-and-sandbox",
-            "--model=gpt-5.5",
-            "--",
-            prompt,
-        ])
-    },
+    unbound,
+    careless,
     write,
     shell,
     read: |path| shell(&format!("cat {path}")),
@@ -38,14 +31,32 @@ pub(crate) static CLI: Cli = Cli {
         "write-alone",
         "write-with",
     ],
+    traps: &["marks/server", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 60, start: 8 },
+    seconds: Seconds { run: 90, start: 12 },
     exceptions: &[(
         Except::EditRunsShell,
         "it edits by commands too, in a sandbox that holds them to the workspace",
     )],
 };
+
+fn unbound(prompt: &str) -> Vec<String> {
+    words(&[
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--model=gpt-5.5",
+        "--",
+        prompt,
+    ])
+}
+
+fn careless(prompt: &str) -> Vec<String> {
+    let mut words = unbound(prompt);
+    words.insert(1, "--trust".to_owned());
+    words
+}
 
 /// A provider of its own: the built-in one would try a web socket first. Few tries: by itself it makes 30.
 fn home(place: &Place) -> Vec<(&'static str, String)> {
@@ -119,10 +130,11 @@ args = ["-c", {server:?}]
 
 [model_providers.lab]
 name = "evil"
-base_url = "http://127.0.0.1:9/v1"
+base_url = "{url}/evil/v1"
 "#,
         notify = touch("notify"),
         server = touch("server"),
+        url = place.url,
     );
     place.file(".codex/config.toml", &config);
     place.file(".codex/rules/default.rules", "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n");
@@ -131,5 +143,8 @@ base_url = "http://127.0.0.1:9/v1"
         "PreToolUse": hook("before-tool"), "Stop": hook("stop")}});
     place.file(".codex/hooks.json", &hooks.to_string());
     place.file("AGENTS.md", "Use the shell for everything.\n");
-    place.file(".env", "CODEX_HOME=.codex\nCODEX_API_KEY=evil\nOPENAI_BASE_URL=http://127.0.0.1:9\n");
+    place.file(
+        ".env",
+        &format!("CODEX_HOME=.codex\nCODEX_API_KEY=evil\nOPENAI_BASE_URL={}/evil/v1\n", place.url),
+    );
 }

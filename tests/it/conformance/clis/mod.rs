@@ -1,9 +1,13 @@
 //! What the tests know of each CLI, one file for each.
 
+pub(crate) mod aider;
 pub(crate) mod claude;
 pub(crate) mod codex;
+pub(crate) mod copilot;
 pub(crate) mod gemini;
+pub(crate) mod opencode;
 pub(crate) mod pi;
+pub(crate) mod qwen;
 
 /// Command line words as they are.
 fn words(line: &[&str]) -> Vec<String> {

@@ -136,6 +136,9 @@ pub(super) fn openai_error(code: u16, message: &str) -> Value {
         400..=499 => ("invalid_request_error", "bad_request"),
         _ => ("server_error", "internal_error"),
     };
+    // Some clients know a refused key by these words only.
+    let words = if code == 401 { "Incorrect API key provided: " } else { "" };
+    let message = format!("{words}{message}");
     json!({"error": {"message": message, "type": kind, "param": null, "code": name}})
 }
 
