@@ -6,14 +6,19 @@
 pub mod claude;
 mod families;
 pub mod gemini;
+pub mod kilo;
 pub mod opencode;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(opencode::Opencode)];
+pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
+    || Arc::new(gemini::Gemini),
+    || Arc::new(claude::Claude),
+    || Arc::new(opencode::Opencode),
+    || Arc::new(kilo::Kilo),
+];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -32,6 +37,8 @@ pub const SESSION_MARKERS: &[&str] = &[
     "GEMINI_PLANS_DIR",
     "OPENCODE",
     "OPENCODE_PID",
+    "KILO",
+    "KILO_PID",
     "QWEN_CODE",
     "COPILOT_CLI",
     "PI_CODING_AGENT",

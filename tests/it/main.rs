@@ -15,6 +15,8 @@ mod conformance;
 mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+#[cfg(feature = "testkit")]
+mod opencode;
 mod pages;
 mod policy;
 #[cfg(feature = "run")]
