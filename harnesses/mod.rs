@@ -10,6 +10,7 @@ pub mod copilot;
 mod families;
 pub mod gemini;
 pub mod hermes;
+pub mod kilo;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
@@ -28,6 +29,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
     || Arc::new(openhands::OpenHands),
+    || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
 ];
 
@@ -51,6 +53,8 @@ pub const SESSION_MARKERS: &[&str] = &[
     "GEMINI_PLANS_DIR",
     "OPENCODE",
     "OPENCODE_PID",
+    "KILO",
+    "KILO_PID",
     "QWEN_CODE",
     "COPILOT_CLI",
     "COPILOT_AGENT_SESSION_ID",

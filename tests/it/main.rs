@@ -24,6 +24,8 @@ mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
 #[cfg(feature = "testkit")]
+mod opencode;
+#[cfg(feature = "testkit")]
 mod openhands;
 mod pages;
 #[cfg(feature = "testkit")]
