@@ -4,11 +4,18 @@
 //! file for how to add one.
 
 pub mod aider;
+pub mod amazonq;
+pub mod amp;
+pub mod auggie;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod crush;
+pub mod cursor;
 mod families;
 pub mod gemini;
+pub mod goose;
+pub mod kiro;
 pub mod opencode;
 pub mod pi;
 
@@ -25,6 +32,13 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
+    || Arc::new(cursor::Cursor),
+    || Arc::new(amp::Amp),
+    || Arc::new(auggie::Auggie),
+    || Arc::new(goose::Goose),
+    || Arc::new(crush::Crush),
+    || Arc::new(amazonq::AmazonQ),
+    || Arc::new(kiro::Kiro),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or

@@ -80,7 +80,8 @@ pub(crate) fn refuse_commands(draft: &Draft<'_>, text: &str, commands: &[char]) 
         None => Ok(()),
         Some(first) => {
             let name = &draft.facts.name;
-            let why = format!("prompt: {name} takes a text that begins with {first} for a command of its own");
+            let why =
+                format!("prompt: {name} takes a text that begins with {first} for a command of its own");
             Err(Failure::new(Kind::Unsupported, why).hint(format!("put a word before the {first}")))
         }
     }
@@ -201,7 +202,8 @@ mod played {
                 Output::Stream => {
                     let init = json!({"type": "system", "subtype": "init", "session_id": "stand-in"});
                     let content = json!([{"type": "text", "text": text}]);
-                    let said = json!({"type": "assistant", "message": {"role": "assistant", "content": content}});
+                    let said =
+                        json!({"type": "assistant", "message": {"role": "assistant", "content": content}});
                     Spoken::said(format!("{init}\n{said}\n{end}\n"))
                 }
                 _ if text.is_empty() => Spoken::default(),

@@ -18,6 +18,8 @@ mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
 #[cfg(feature = "testkit")]
+mod documented;
+#[cfg(feature = "testkit")]
 mod gemini;
 mod pages;
 #[cfg(feature = "testkit")]
