@@ -4,13 +4,20 @@
 //! file for how to add one.
 
 pub mod aider;
+pub mod amazonq;
+pub mod amp;
+pub mod auggie;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod crush;
+pub mod cursor;
 mod families;
 pub mod gemini;
+pub mod goose;
 pub mod hermes;
 pub mod kilo;
+pub mod kiro;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
@@ -31,6 +38,13 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(openhands::OpenHands),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
+    || Arc::new(amazonq::AmazonQ),
+    || Arc::new(kiro::Kiro),
+    || Arc::new(cursor::Cursor),
+    || Arc::new(amp::Amp),
+    || Arc::new(auggie::Auggie),
+    || Arc::new(goose::Goose),
+    || Arc::new(crush::Crush),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or

@@ -20,6 +20,8 @@ mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
 #[cfg(feature = "testkit")]
+mod documented;
+#[cfg(feature = "testkit")]
 mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
