@@ -11,8 +11,8 @@
 //!   the run, with a notice for an answer.
 //! - No set of tools reads and does not write. What writes runs the compilers and language servers of the workspace on
 //!   it, so that writing without a shell is not to be had either.
-//! - The payload stands in one argument, glued: everything is text there. No file, no standard input; an empty one
-//!   starts a session for people.
+//! - The payload stands in one argument, glued: everything is text there, and white space at its ends is lost. No
+//!   file, no standard input; an empty one starts a session for people.
 //! - One-shot goes on with no session, whatever `--resume` says.
 //! - It tries a failing server again for some ten seconds.
 
@@ -68,6 +68,11 @@ impl AgentBuilder for Hermes {
         draft.dropped(Field::FileReferences, "one-shot replaces no @path");
         let payload = draft.payload(true);
         draft.refuse_blank(&payload)?;
+        if trimmed(&payload) != payload {
+            let why = "prompt: hermes takes the white space at the ends of a text away, and the model would see another one";
+            return Err(Failure::new(Kind::Unsupported, why)
+                .hint("take it away, or take another harness: `teamster list`"));
+        }
         draft.glued(Field::Prompt, "--oneshot", &payload)?;
         Ok(draft.finish(Output::Text))
     }
@@ -80,6 +85,11 @@ impl AgentBuilder for Hermes {
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::HermesStandIn)
     }
+}
+
+/// What Python's `strip` leaves, which every message goes through.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }
 
 fn session(draft: &mut Draft<'_>) -> Result<()> {

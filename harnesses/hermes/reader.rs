@@ -95,6 +95,7 @@ fn failure(said: &str, end: &RunEnd) -> Failure {
             FACTS.failure(Kind::Quota, said)
         }
         _ if own(said) => FACTS.api_failure(said),
+        _ if said.contains("iteration limit") => FACTS.failure(Kind::MaxTurns, said),
         _ if said.starts_with(NO_TOOL) => FACTS.failure(Kind::Permission, said),
         "" => FACTS.no_result(end, ""),
         _ => FACTS.failure(Kind::HarnessError, said),

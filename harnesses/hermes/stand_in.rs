@@ -33,7 +33,7 @@ impl StandIn for HermesStandIn {
             return Err(Spoken::refused(2, "hermes -z: --toolsets did not contain any valid toolsets.\n"));
         }
         Ok(Received {
-            prompt: prompt.to_owned(),
+            prompt: super::trimmed(prompt).to_owned(),
             output: Output::Text,
             model: parsed.last("model").map(str::to_owned),
             session: None,

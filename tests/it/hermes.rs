@@ -95,6 +95,23 @@ fn a_prompt_is_text_whatever_it_begins_with_and_refused_over_an_argument() {
     );
 }
 
+#[test]
+fn a_text_that_would_be_trimmed_is_refused() {
+    let with_schema = |prompt: &str| DispatchRequest {
+        schema: Some(teamster::ReplySchema::from_text("true").unwrap()),
+        ..DispatchRequest::new(prompt)
+    };
+    for prompt in ["go\n", " go", "go\u{1c}", "\u{a0}go"] {
+        let refused = lowered("hermes", &DispatchRequest::new(prompt)).unwrap_err();
+        assert_eq!(
+            (refused.kind, refused.message.contains("prompt")),
+            (Kind::Unsupported, true),
+            "{prompt:?}"
+        );
+    }
+    assert!(lowered("hermes", &with_schema("go\n")).is_ok(), "the instruction comes after it");
+}
+
 /// An error stands where the answer would, with status 0: the report tells them apart, the words do not.
 #[test]
 fn the_report_says_whether_it_is_an_answer() {

@@ -25,7 +25,7 @@ pub(crate) static CLI: Cli = Cli {
     traps: &["marks/load", "marks/notify", "marks/test", "write", "evil request"],
     hostile,
     prompt,
-    seconds: Seconds { run: 120, start: 15 },
+    seconds: Seconds { run: 120, start: 45 },
     exceptions: &[
         (Except::NoShell, "a command in an answer is a suggestion to the user"),
         (Except::NoReading, "it has no tools: files are added by the user"),
@@ -78,7 +78,8 @@ fn prompt(turn: &Recorded) -> Option<String> {
     let mut texts = turn.user_texts();
     texts.retain(|text| !text.starts_with("I am not sharing the full contents of any files"));
     let text = texts.pop().filter(|_| texts.is_empty())?;
-    let reminder = text.find("\n\nTo suggest changes to a file").unwrap_or(text.len());
+    // Where it asks for no edits, the reminder is empty, and two line feeds stand before it all the same.
+    let reminder = text.find("\n\nTo suggest changes to a file").or(text.len().checked_sub(2))?;
     Some(text[..reminder].to_owned())
 }
 

@@ -34,7 +34,7 @@ pub(crate) static CLI: Cli = Cli {
     traps: &["write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 120, start: 25 },
+    seconds: Seconds { run: 120, start: 50 },
     exceptions: &[
         (Except::OneArgument, "one-shot reads neither a file nor standard input"),
         (Except::NoReading, "the tools that read come in one set with those that write"),
@@ -61,7 +61,9 @@ fn write(path: &str) -> Step {
     Step::call("write_file", json!({"path": path, "content": "x"}))
 }
 
+/// It refuses a command that leaves something behind, unless that stands in quotes.
 fn shell(command: &str) -> Step {
+    let command = if command.contains(" & ") { format!("sh -c '{command}'") } else { command.to_owned() };
     Step::call("terminal", json!({"command": command}))
 }
 

@@ -25,7 +25,7 @@ pub(crate) static CLI: Cli = Cli {
     traps: &["marks/before-tool", "marks/prompt", "marks/session-start", "marks/stop", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 180, start: 40 },
+    seconds: Seconds { run: 180, start: 60 },
     exceptions: &[
         (Except::OneArgument, "a file would be wrapped in words of its own"),
         (Except::Retries(429), "it tries for two minutes, and has no setting"),
