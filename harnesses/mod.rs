@@ -7,13 +7,14 @@ pub mod claude;
 mod families;
 pub mod gemini;
 pub mod pi;
+pub mod qwen;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] =
-    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(pi::Pi)];
+    &[|| Arc::new(gemini::Gemini), || Arc::new(claude::Claude), || Arc::new(pi::Pi), || Arc::new(qwen::Qwen)];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
 /// behaves as a part of the outer session; they are taken out of every child's environment.
@@ -33,6 +34,8 @@ pub const SESSION_MARKERS: &[&str] = &[
     "OPENCODE",
     "OPENCODE_PID",
     "QWEN_CODE",
+    "QWEN_CODE_CLI",
+    "QWEN_CODE_PROJECT_DIR",
     "COPILOT_CLI",
     "PI_CODING_AGENT",
     "PI_SESSION_ID",

@@ -28,6 +28,10 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
     for check in &command.checks {
         match check {
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
+            Check::NoVariables { names, keep, why } => {
+                let homes: Vec<PathBuf> = home.map(PathBuf::from).into_iter().collect();
+                super::env_files::sets_nothing(names, keep, why, &cwd, &homes, env)?;
+            }
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoTextIn { path, text, why } => {
                 let fill = |piece: &Piece| match piece {
