@@ -130,6 +130,16 @@ pub enum Check {
         /// What they would do.
         why: Cow<'static, str>,
     },
+    /// A CLI that takes an empty value for none reads variables from such files in the working directory and
+    /// every directory above it, but for the home: they may set none that is not kept and has no value already.
+    NoVariables {
+        /// Names of the files, relative to each of the directories.
+        names: Cow<'static, [Cow<'static, str>]>,
+        /// Variables that may come from them.
+        keep: Cow<'static, [Cow<'static, str>]>,
+        /// What others could do.
+        why: Cow<'static, str>,
+    },
     /// With such a file the CLI would set the restrictions aside.
     NoFilesIn {
         /// The directory.

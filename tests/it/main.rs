@@ -37,6 +37,8 @@ mod policy;
 mod process;
 #[cfg(feature = "testkit")]
 mod properties;
+#[cfg(feature = "testkit")]
+mod qwen;
 mod replies;
 mod request;
 #[cfg(feature = "run")]

@@ -443,6 +443,46 @@ fn a_restricting_request_takes_away_what_env_files_of_the_workspace_would_set() 
 }
 
 #[test]
+fn an_env_file_that_cannot_be_taken_back_is_refused() {
+    use teamster::command::Check;
+    use teamster::run::{RunContext, Runner};
+    let fake = Fake::new("init; say ok; result");
+    let home = tempfile::tempdir().expect("a home");
+    let work = home.path().join("repo/deep");
+    std::fs::create_dir_all(&work).expect("folders");
+    let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    env.push(("HOME".into(), home.path().into()));
+    let registry = HarnessRegistry::builtin();
+    let gemini = registry.get("gemini").expect("built in");
+    let request = DispatchRequest { cwd: Some(work), output: Output::Stream, ..hi() };
+    let profile = Profile::default();
+    let mut lowered = teamster::lower(gemini, &request, &profile).expect("lowers");
+    lowered.command.checks.push(Check::NoVariables {
+        names: vec![".env".into()].into(),
+        keep: vec!["GEMINI_API_KEY".into()].into(),
+        why: "the CLI would take it".into(),
+    });
+    let run = || {
+        let limits = profile.limits.settled().expect("limits");
+        let deadline = std::time::Instant::now() + limits.timeout;
+        let mut emit = |_: teamster::Event<'_>| {};
+        let context =
+            RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
+        let mut runner = LocalRunner { env: Some(env.clone()), ..fake.runner() };
+        block_on(runner.run(&lowered, context)).map(|ran| ran.reply.text).map_err(|e| (e.kind, e.message))
+    };
+    let write = |path: &str, text: &str| std::fs::write(home.path().join(path), text).expect("written");
+    write(".env", "MINE=1\n");
+    // What the child has a value for already stays as it is.
+    write("repo/.env", "GEMINI_API_KEY=theirs\nPATH=/evil\n");
+    assert_eq!(run(), Ok("ok".to_owned()));
+    write("repo/.env", "BASE_URL=http://elsewhere\n");
+    let (kind, message) = run().expect_err("is refused");
+    assert_eq!(kind, Kind::Unenforceable);
+    assert!(message.contains("sets BASE_URL: the CLI would take it"), "{message}");
+}
+
+#[test]
 fn a_restriction_that_the_users_settings_would_undo_is_refused() {
     let fake = Fake::new("init; say ok; result");
     let home = tempfile::tempdir().expect("a home");
