@@ -88,7 +88,12 @@ impl AgentBuilder for Amp {
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        Box::new(LineReader::new(Messages::new(Flavour { facts: || &FACTS, kind: simple::kind, no_result })))
+        Box::new(LineReader::new(Messages::new(Flavour {
+            facts: || &FACTS,
+            kind: simple::kind,
+            no_result,
+            input_is_all: false,
+        })))
     }
 
     #[cfg(feature = "stand-in")]

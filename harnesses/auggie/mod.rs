@@ -105,6 +105,7 @@ impl AgentBuilder for Auggie {
             facts: || &FACTS,
             kind: simple::kind,
             no_result,
+            input_is_all: false,
         })))
     }
 

@@ -111,7 +111,7 @@ impl AgentBuilder for Cursor {
     }
 }
 
-const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind: simple::kind, no_result };
+const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind: simple::kind, no_result, input_is_all: false };
 
 fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     simple::failed(&FACTS, end, last_output)
