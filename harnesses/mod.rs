@@ -4,12 +4,20 @@
 //! file for how to add one.
 
 pub mod aider;
+pub mod amazonq;
+pub mod amp;
+pub mod auggie;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod crush;
+pub mod cursor;
 mod families;
 pub mod gemini;
+pub mod goose;
 pub mod hermes;
+pub mod kilo;
+pub mod kiro;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
@@ -28,7 +36,15 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
     || Arc::new(openhands::OpenHands),
+    || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
+    || Arc::new(amazonq::AmazonQ),
+    || Arc::new(kiro::Kiro),
+    || Arc::new(cursor::Cursor),
+    || Arc::new(amp::Amp),
+    || Arc::new(auggie::Auggie),
+    || Arc::new(goose::Goose),
+    || Arc::new(crush::Crush),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
@@ -51,6 +67,8 @@ pub const SESSION_MARKERS: &[&str] = &[
     "GEMINI_PLANS_DIR",
     "OPENCODE",
     "OPENCODE_PID",
+    "KILO",
+    "KILO_PID",
     "QWEN_CODE",
     "COPILOT_CLI",
     "COPILOT_AGENT_SESSION_ID",

@@ -105,6 +105,14 @@ pub enum Check {
         /// Where it may be.
         places: Vec<Text>,
     },
+    /// With one of these files in the working directory or in any directory above it, the home left out, the CLI
+    /// would do what nothing here can hold it from.
+    NoneUpwards {
+        /// Paths, relative to each of the directories.
+        names: Cow<'static, [Cow<'static, str>]>,
+        /// What they would do.
+        why: Cow<'static, str>,
+    },
     /// The command needs this variable for itself, so the caller's environment may not hand it to the CLI.
     NoVariable {
         /// Its name.

@@ -122,8 +122,11 @@ impl Decode for Events {
                 if let Some(id) = read.session_id {
                     out.event(Event::Session { id: id.into(), model: None });
                 }
-                let ok = read.exit_code == Some(0) && self.failed.is_none() && !self.aborted;
-                out.event(Event::End { ok });
+                // After a signal it writes this line, too: what was cut short has no end.
+                if !self.aborted {
+                    let ok = read.exit_code == Some(0) && self.failed.is_none();
+                    out.event(Event::End { ok });
+                }
             }
             _ if read.data.is_some() => {}
             _ => out.noise(line),

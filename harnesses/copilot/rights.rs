@@ -121,7 +121,9 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     }
     let there: Vec<&str> = rights.whole().collect();
     let any = |word: Word| there.iter().any(|tool| FACTS.tools[*tool].word == Some(word));
-    let (shell, edit, web) = (any(Word::Shell), any(Word::Edit), any(Word::Web));
+    // The other tools of that word look after what it began.
+    let shell = there.contains(&"bash");
+    let (edit, web) = (any(Word::Edit), any(Word::Web));
     let list = if there.is_empty() { NO_TOOL.to_owned() } else { there.join(",") };
     draft.arg(format!("--available-tools={list}"));
     // Denied kinds beat what the user approved for this place; a shell that may do all writes by itself.

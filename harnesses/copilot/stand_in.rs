@@ -142,7 +142,7 @@ impl Rights {
         let Some(known) = FACTS.tools.get(tool) else { return self.all_tools };
         match known.word {
             // Commands that it knows as reading need no approval.
-            Some(Word::Shell) => {
+            Some(Word::Shell) if tool == "bash" => {
                 let reads = argument.is_some_and(|words| words.starts_with("git status") || words == "git");
                 approved("shell", reads)
             }

@@ -37,6 +37,14 @@ static FORK: Fork = Fork {
     no_project: "OPENCODE_DISABLE_PROJECT_CONFIG",
     lifting: &["OPENCODE_PERMISSION", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_EXPERIMENTAL_CODE_MODE"],
     settings: &["opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json"],
+    unheld: &[
+        Cow::Borrowed("opencode.json"),
+        Cow::Borrowed("opencode.jsonc"),
+        Cow::Borrowed(".opencode/opencode.json"),
+        Cow::Borrowed(".opencode/opencode.jsonc"),
+        Cow::Borrowed(".opencode/plugin"),
+        Cow::Borrowed(".opencode/plugins"),
+    ],
     asks: &[],
 };
 

@@ -54,16 +54,16 @@ pub(super) fn prepare<'r>(
         None => (DispatchRequest::default(), Vec::new()),
     };
     match prompt {
-        Some("-") => request.prompt = stdin("prompt")?,
+        Some("-") => request.prompt = without_line_end(stdin("prompt")?),
         Some(prompt) => prompt.clone_into(&mut request.prompt),
         None => match &args.prompt_file {
-            Some(path) => request.prompt = text_of("prompt", path)?,
+            Some(path) => request.prompt = without_line_end(text_of("prompt", path)?),
             None if request.prompt.is_empty() && args.request.is_none() => {
                 if std::io::stdin().is_terminal() {
                     return Err(Failure::invalid("prompt", "is missing")
                         .hint("teamster run gemini \"your task\", or pipe it in"));
                 }
-                request.prompt = stdin("prompt")?;
+                request.prompt = without_line_end(stdin("prompt")?);
             }
             None => {}
         },
@@ -193,6 +193,16 @@ fn text_of(field: &str, path: &Path) -> Result<String> {
     let bytes =
         std::fs::read(path).map_err(|e| Failure::invalid(field, format!("{}: {e}", path.display())))?;
     utf8(field, bytes)
+}
+
+/// A text without the line end that files and pipes end with, as a shell takes it from `$(…)`: some CLIs
+/// cut it themselves, and a text that would be cut is refused.
+fn without_line_end(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+        text.truncate(text.strip_suffix('\r').unwrap_or(&text).len());
+    }
+    text
 }
 
 fn stdin(field: &str) -> Result<String> {

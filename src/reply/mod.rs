@@ -20,7 +20,6 @@ pub use http::http_status;
 pub use lines::{Decode, LineReader, Lines, TextReader};
 pub use members::{Json, members, read_line};
 pub use scan::strict_value;
-#[cfg(feature = "run")]
 pub(crate) use text::plain;
 pub use text::utf8;
 pub use usage::Usage;

@@ -12,7 +12,6 @@ pub fn utf8(line: &[u8]) -> Cow<'_, str> {
 }
 
 /// The text without escape sequences of a terminal.
-#[cfg(feature = "run")]
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if memchr::memchr(0x1B, text.as_bytes()).is_none() {
         return text.into();

@@ -31,6 +31,7 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
         match check {
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
+            Check::NoneUpwards { names, why } => none_upwards(&cwd, home.map(Path::new), names, why)?,
             Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
                 no_text_in(Path::new(&*path.filled(|piece| fill(piece, home, env))?), text, why)?;
@@ -130,6 +131,18 @@ fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> 
         let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
         cwd.ancestors().take_while(move |dir| dir.starts_with(root))
     });
+    none_in(places, names, why)
+}
+
+/// By both names of the working directory, where it has a symbolic link in it.
+fn none_upwards(cwd: &Path, home: Option<&Path>, names: &[Cow<'static, str>], why: &str) -> Result<()> {
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
+    let real_home = home.and_then(|home| home.canonicalize().ok());
+    let places = cwd.ancestors().chain(real.ancestors());
+    none_in(places.filter(|dir| Some(*dir) != home && Some(*dir) != real_home.as_deref()), names, why)
+}
+
+fn none_in<'p>(places: impl Iterator<Item = &'p Path>, names: &[Cow<'static, str>], why: &str) -> Result<()> {
     let mut paths = places.flat_map(|dir| names.iter().map(move |name| dir.join(&**name)));
     match paths.find(|path| std::fs::symlink_metadata(path).is_ok()) {
         None => Ok(()),

@@ -213,6 +213,14 @@ fn a_prompt_comes_from_an_argument_stdin_or_a_file() {
     {
         assert_eq!(with_stdin(args, hostile).1, format!("gemini '--prompt={hostile}'\n"));
     }
+    for (text, prompt) in [("two\n\n", "two\n"), ("one\n", "one"), ("one\r\n", "one"), ("none ", "none ")] {
+        let line = with_stdin(&["argv", "gemini", "-", "--output", "auto"], text).1;
+        assert_eq!(
+            line,
+            format!("gemini -p {}\n", shell_words::quote(prompt)),
+            "one line end is not of the prompt"
+        );
+    }
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), hostile).expect("written");
     let path = file.path().display().to_string();

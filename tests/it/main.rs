@@ -20,9 +20,13 @@ mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
 #[cfg(feature = "testkit")]
+mod documented;
+#[cfg(feature = "testkit")]
 mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
+#[cfg(feature = "testkit")]
+mod opencode;
 #[cfg(feature = "testkit")]
 mod openhands;
 mod pages;

@@ -31,8 +31,6 @@ struct Agent<'a> {
     mode: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<u32>,
     #[serde(skip_serializing_if = "Permissions::is_empty")]
     permission: Permissions,
 }
@@ -48,7 +46,7 @@ pub(super) fn lower(fork: &Fork, draft: &mut Draft<'_>) -> Result<()> {
     if everywhere && dirs {
         draft.row(Field::AddDirs, Carried::Flag, "--auto lets the agent into every directory");
     }
-    if !restricts && prompt.is_none() && request.max_turns.is_none() && (!dirs || everywhere) {
+    if !restricts && prompt.is_none() && (!dirs || everywhere) {
         return Ok(());
     }
     let carrier = carrier(fork, draft)?;
@@ -59,13 +57,6 @@ pub(super) fn lower(fork: &Fork, draft: &mut Draft<'_>) -> Result<()> {
             format!("the prompt of the agent {AGENT}, in place of the CLI's own"),
         );
     }
-    if request.max_turns.is_some() {
-        draft.row(
-            Field::MaxTurns,
-            carrier,
-            format!("the steps of the agent {AGENT}; at the last one it is told to answer without tools"),
-        );
-    }
     if dirs && !everywhere {
         draft.row(Field::AddDirs, carrier, format!("allowed to the agent {AGENT} as external_directory"));
     }
@@ -74,10 +65,7 @@ pub(super) fn lower(fork: &Fork, draft: &mut Draft<'_>) -> Result<()> {
         schema: "https://opencode.ai/config.json",
         formatter: restricts.then_some(false),
         lsp: restricts.then_some(false),
-        agent: BTreeMap::from([(
-            AGENT,
-            Agent { mode: "primary", prompt, steps: request.max_turns, permission },
-        )]),
+        agent: BTreeMap::from([(AGENT, Agent { mode: "primary", prompt, permission })]),
     };
     let text = serde_json::to_string(&settings)
         .map_err(|e| Failure::new(Kind::HarnessError, format!("the agent cannot be written: {e}")))?;
@@ -106,7 +94,23 @@ pub(super) fn lower(fork: &Fork, draft: &mut Draft<'_>) -> Result<()> {
     draft.arg(format!("--agent={AGENT}"));
     if restricts {
         draft.set_env(fork.no_project, "1");
+        nothing_unheld(fork, draft)?;
     }
+    Ok(())
+}
+
+/// opencode has a second loader of settings, for its tools, that heeds no variable: after the first use of most tools
+/// it imports the plugins that a project's settings name into its own process, from every directory upwards. kilo
+/// reads the files of its older versions.
+fn nothing_unheld(fork: &Fork, draft: &mut Draft<'_>) -> Result<()> {
+    let what = format!(
+        "{} lets such a file of a project start programs, also where the project's settings are left out",
+        draft.facts.id
+    );
+    if draft.request.allow_unenforced {
+        return draft.unenforced(draft.restricting_field(), what);
+    }
+    draft.checks.push(Check::NoneUpwards { names: fork.unheld.into(), why: what.into() });
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! As run on opencode 1.18.33 and kilo 7.7.9, 2026-12-01, where nothing else is said:
-//! - There is no flag for a system prompt, a list of tools or a limit of turns: an agent of its own in a settings file
+//! - There is no flag for a system prompt or a list of tools: an agent of its own in a settings file
 //!   carries them. The file comes after the user's settings and adds to them.
 //! - `{env:NAME}` and `{file:PATH}` anywhere in such a file are replaced, in a prompt too; an escaped brace is not.
 //! - An agent that is not there is a note on standard error, and the run goes on with every right: see `reader.rs`.
@@ -35,6 +35,7 @@ use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
 use crate::policy::Permission;
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, Effort, Output, Session};
+use std::borrow::Cow;
 
 /// What is a fork's own.
 pub(crate) struct Fork {
@@ -52,6 +53,8 @@ pub(crate) struct Fork {
     pub(crate) lifting: &'static [&'static str],
     /// Files of the user's own settings, below the folder of settings and below the home.
     pub(crate) settings: &'static [&'static str],
+    /// Files of a project by which it starts programs or changes agents, whatever the variables say.
+    pub(crate) unheld: &'static [Cow<'static, str>],
     /// Tools that the fork asks about by itself, so that a grant has to be said.
     pub(crate) asks: &'static [&'static str],
 }
@@ -128,6 +131,10 @@ pub(crate) fn lower(fork: &Fork, request: &DispatchRequest, profile: &Profile) -
     if let Some(word) = draft.effort(EFFORT) {
         draft.glued(Field::Effort, "--variant", word)?;
     }
+    draft.dropped(
+        Field::MaxTurns,
+        "the steps of an agent only ask the model to end, and one that goes on is not held",
+    );
     agent::lower(fork, &mut draft)?;
     session(&mut draft)?;
     if request.permission == Some(Permission::Full) && !request.restricts() {

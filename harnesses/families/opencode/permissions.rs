@@ -68,7 +68,8 @@ pub(super) fn permissions(fork: &Fork, draft: &mut Draft<'_>, carrier: Carried) 
             draft.row(field, carrier, held.clone());
         }
         let foreign: Vec<&str> = rights.foreign().collect();
-        let said = fork.asks.iter().copied().filter(|tool| rights.whole().any(|own| own == *tool));
+        // What the CLI asks about by itself, and what the pattern for unknown names covers.
+        let said = rights.whole().filter(|tool| fork.asks.contains(tool) || tool.contains('_'));
         for tool in said.chain(foreign) {
             all.set(tool, Rule::Plain("allow"));
             not_denied_by_the_user(fork, draft, tool);

@@ -2,7 +2,6 @@
 
 use super::cli::{Cli, Except};
 use super::lab::{Lab, kind};
-use super::place::files_under;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
 use teamster::Facts;
@@ -17,7 +16,7 @@ pub(crate) fn plain_text(cli: &'static Cli) {
     assert_eq!((cli.prompt)(&turn).as_deref(), Some("hello"), "{turn:?}");
     assert_eq!(turn.model(), cli.model.rsplit('/').next().unwrap_or_default());
     assert_eq!(lab.server.main_requests().len(), 1);
-    assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
+    assert_eq!(lab.place.left_over(), Vec::<String>::new(), "the run's folder is gone");
 }
 
 pub(crate) fn wrong_then_right(cli: &'static Cli) {

@@ -2,7 +2,6 @@
 
 use super::cli::{Cli, Except};
 use super::lab::{Done, Lab, done, kind};
-use super::place::files_under;
 use crate::support::model_server::Step;
 use serde_json::json;
 use std::process::Command;
@@ -59,7 +58,7 @@ pub(crate) fn hang(cli: &'static Cli) {
     assert_eq!(seen, (Some("timeout"), 124, vec![(false, None)]), "{outcome:?}");
     assert!(!lab.server.main_requests().is_empty(), "it hung in the request, not before");
     assert_eq!(lab.place.processes(), Vec::<String>::new());
-    assert_eq!(files_under(&lab.place.tmp()), Vec::<String>::new(), "the run's folder is gone");
+    assert_eq!(lab.place.left_over(), Vec::<String>::new(), "the run's folder is gone");
 }
 
 /// A shell command that leaves children in the group, in a session of their own, and in its wait. It does

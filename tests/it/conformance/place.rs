@@ -35,6 +35,14 @@ impl Place {
         real(&self.outside)
     }
 
+    /// What runs left where folders of runs are made; the cache of compiled scripts that Node.js keeps there
+    /// for all programs is none of theirs.
+    pub(crate) fn left_over(&self) -> Vec<String> {
+        let mut left = files_under(&self.tmp());
+        left.retain(|name| !name.starts_with("node-compile-cache/"));
+        left
+    }
+
     pub(crate) fn tmp(&self) -> PathBuf {
         real(&self.tmp)
     }

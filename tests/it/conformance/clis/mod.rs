@@ -6,6 +6,7 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod hermes;
+pub(crate) mod kilo;
 pub(crate) mod opencode;
 pub(crate) mod openhands;
 pub(crate) mod pi;

@@ -1,0 +1,179 @@
+//! Auggie (`@augmentcode/auggie`). Its documentation was read on 2026-12-01; without an account no run was made.
+//!
+//! ```text
+//! auggie --print --output-format json <profile args> [--model=M] [--reasoning-effort=L] [--max-turns=N] [--resume=ID]
+//!        [--ask] [--remove-tool=T]… --instruction-file=FILE
+//! ```
+//!
+//! - With no server behind it, it ended with status 0 and without a word: that is an empty reply.
+//! - `--ask` is its mode for reading, and `--remove-tool` takes a tool away; `--permission tool:deny` is a rule among
+//!   those of the settings, where the first that fits wins (read), so it is not used.
+//! - What servers bring has no name here. So a request that only reads is held by `--ask`, one that lets everything run
+//!   but some tools by `--remove-tool`; any other list is refused.
+//! - A leading `/` is a command of the user or the project (read): refused.
+
+use super::families::messages::{Flavour, Messages};
+use super::families::simple;
+use crate::command::Text;
+use crate::error::{Failure, Result};
+use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::lowering::Role::{Free, Ours, Rights as Right};
+use crate::lowering::Takes::{MaybeValue, Nothing, Value};
+use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
+use crate::profile::Profile;
+use crate::reply::{DocumentReader, Reader, RunEnd};
+use crate::request::{DispatchRequest, Effort, Output};
+use std::sync::LazyLock;
+
+/// The harness of Auggie.
+#[derive(Debug, Clone, Copy)]
+pub struct Auggie;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// The options of the documentation (read).
+const GRAMMAR: Grammar = Grammar {
+    dialect: Dialect { strict: false, ..Dialect::COMMANDER },
+    options: &[
+        opt("print", Some('p'), Nothing, Ours),
+        opt("quiet", Some('q'), Nothing, Ours),
+        opt("output-format", None, Value, Ours),
+        opt("instruction", Some('i'), Value, Ours),
+        opt("instruction-file", None, Value, Ours),
+        opt("resume", Some('r'), MaybeValue, Ours),
+        opt("continue", Some('c'), Nothing, Ours),
+        opt("help", Some('h'), Nothing, Ours),
+        opt("version", Some('v'), Nothing, Ours),
+        opt("model", Some('m'), Value, Free),
+        opt("reasoning-effort", None, Value, Free),
+        opt("max-turns", None, Value, Free),
+        opt("ask", Some('a'), Nothing, Right),
+        opt("remove-tool", None, Value, Right),
+        opt("permission", None, Value, Right),
+        opt("mcp-config", None, Value, Right),
+        opt("workspace-root", Some('w'), Value, Right),
+    ],
+};
+
+const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
+const WHY: &str =
+    "auggie can be held to reading, or kept from tools by name; tools of servers stay beside any other list";
+
+impl AgentBuilder for Auggie {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        let mut draft = Draft::new(&FACTS, request, profile, &[]);
+        draft.args(["--print", "--output-format", "json"]);
+        match request.output {
+            Output::Auto => {}
+            Output::Json => draft.row(Field::Output, Carried::Flag, "--output-format json"),
+            _ => {
+                draft.row(Field::Output, Carried::Flag, "--output-format json, and the text is taken from it")
+            }
+        }
+        draft.profile_args(&GRAMMAR)?;
+        if let Some(model) = draft.model()? {
+            draft.glued(Field::Model, "--model", model)?;
+        }
+        if let Some(level) = draft.effort(EFFORT) {
+            draft.glued(Field::Effort, "--reasoning-effort", level)?;
+        }
+        rights(&mut draft)?;
+        simple::session(&mut draft, "--resume")?;
+        if let Some(turns) = request.max_turns {
+            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
+        }
+        draft.dropped(Field::AddDirs, "auggie has one workspace");
+        draft.dropped(Field::FileReferences, "auggie replaces no @path of an instruction file");
+        let payload = draft.payload(true);
+        draft.refuse_blank(&payload)?;
+        simple::refuse_commands(&draft, &payload, &['/'])?;
+        draft.row(Field::Prompt, Carried::File, format!("--instruction-file, {} bytes", payload.len()));
+        draft.arg(Text::file("--instruction-file=", "prompt.md"));
+        draft.file("prompt.md", payload.into_owned());
+        Ok(draft.finish(Output::Json))
+    }
+
+    fn reader(&self, _: Output) -> Box<dyn Reader> {
+        Box::new(DocumentReader::new(Messages::new(Flavour {
+            facts: || &FACTS,
+            kind: simple::kind,
+            no_result,
+        })))
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&STAND_IN)
+    }
+}
+
+fn rights(draft: &mut Draft<'_>) -> Result<()> {
+    let request = draft.request;
+    if !request.restricts() {
+        if request.permission.is_some() {
+            draft.row(
+                Field::Permission,
+                Carried::Flag,
+                "no flag: what the user's settings do not forbid runs",
+            );
+        }
+        return Ok(());
+    }
+    let rights = draft.rights()?;
+    let removed: Vec<&str> = rights.none().collect();
+    let reads = rights.only_reads();
+    if !reads && !rights.everything() {
+        for field in simple::restricting(request) {
+            draft.unenforced(field, WHY)?;
+        }
+        return Ok(());
+    }
+    if reads {
+        draft.args(["--ask"]);
+    }
+    for tool in &removed {
+        draft.arg(format!("--remove-tool={tool}"));
+    }
+    let held = match (reads, removed.is_empty()) {
+        (true, _) => format!("--ask, and without {}", removed.join(", ")),
+        (false, true) => "no flag: what the user's settings do not forbid runs".to_owned(),
+        (false, false) => format!("--remove-tool: without {}", removed.join(", ")),
+    };
+    for field in simple::restricting(request) {
+        draft.row(field, Carried::Flag, held.clone());
+    }
+    Ok(())
+}
+
+fn no_result(end: &RunEnd, last_output: &str) -> Failure {
+    simple::failed(&FACTS, end, last_output)
+}
+
+/// By itself everything runs; `--ask` leaves reading, also of servers' tools none (read).
+#[cfg(feature = "stand-in")]
+static STAND_IN: simple::Simple = simple::Simple {
+    grammar: &GRAMMAR,
+    head: |_| Some(0),
+    prompt: simple::Prompt::File("instruction-file"),
+    commands: &['/'],
+    trims: false,
+    model: "model",
+    lead: "",
+    form: |parsed| if parsed.last("output-format") == Some("json") { Output::Json } else { Output::Text },
+    may_run: |_, parsed| {
+        let asks = parsed.has("ask");
+        let removed: Vec<String> = parsed.all("remove-tool").map(str::to_owned).collect();
+        Box::new(move |used| {
+            let tool = crate::policy::tool_argument(used).0;
+            let reads = FACTS.tools.get(tool).is_some_and(|t| t.needs == crate::policy::Permission::ReadOnly);
+            !removed.iter().any(|own| own == tool) && (!asks || reads)
+        })
+    },
+};
