@@ -111,7 +111,7 @@ pub(crate) fn kind(result: &super::messages::ResultMessage) -> Kind {
 }
 
 #[cfg(feature = "stand-in")]
-pub(crate) use played::{MayRun, Prompt, Simple};
+pub(crate) use played::{Prompt, Simple};
 
 #[cfg(feature = "stand-in")]
 mod played {
