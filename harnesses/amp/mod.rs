@@ -1,4 +1,4 @@
-//! Amp (`@ampcode/cli`). Its manual was read on 2026-12-01; without an account no run with a model was made.
+//! Amp (`@ampcode/cli`). By excerpts of its manual, read on 2026-12-01; without an account no run with a model was made.
 //!
 //! ```text
 //! amp [threads continue ID] --execute --stream-json <profile args> [--mode=L] [--dangerously-allow-all]

@@ -1,4 +1,4 @@
-//! Auggie (`@augmentcode/auggie`). Its documentation was read on 2026-12-01; without an account no run was made.
+//! Auggie (`@augmentcode/auggie`). By excerpts of its documentation, read on 2026-12-01; without an account no run was made.
 //!
 //! ```text
 //! auggie --print --output-format json <profile args> [--model=M] [--reasoning-effort=L] [--max-turns=N] [--resume=ID]
@@ -6,10 +6,8 @@
 //! ```
 //!
 //! - With no server behind it, it ended with status 0 and without a word: that is an empty reply.
-//! - `--ask` is its mode for reading, and `--remove-tool` takes a tool away; `--permission tool:deny` is a rule among
-//!   those of the settings, where the first that fits wins (read), so it is not used.
-//! - What servers bring has no name here. So a request that only reads is held by `--ask`, one that lets everything run
-//!   but some tools by `--remove-tool`; any other list is refused.
+//! - `--ask`, `--remove-tool` and `--permission` are there to hold it (read); nobody has seen that they do, nor what a
+//!   repository's settings and servers do under them. So every restriction is refused.
 //! - A leading `/` is a command of the user or the project (read): refused.
 
 use super::families::messages::{Flavour, Messages};
@@ -59,8 +57,7 @@ const GRAMMAR: Grammar = Grammar {
 };
 
 const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
-const WHY: &str =
-    "auggie can be held to reading, or kept from tools by name; tools of servers stay beside any other list";
+const WHY: &str = "nobody has seen that its --ask and --remove-tool hold it";
 
 impl AgentBuilder for Auggie {
     fn facts(&self) -> &Facts {
@@ -84,7 +81,7 @@ impl AgentBuilder for Auggie {
         if let Some(level) = draft.effort(EFFORT) {
             draft.glued(Field::Effort, "--reasoning-effort", level)?;
         }
-        rights(&mut draft)?;
+        simple::unheld(&mut draft, &[], "no flag: what the user's settings do not forbid runs", WHY)?;
         simple::session(&mut draft, "--resume")?;
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
@@ -115,49 +112,11 @@ impl AgentBuilder for Auggie {
     }
 }
 
-fn rights(draft: &mut Draft<'_>) -> Result<()> {
-    let request = draft.request;
-    if !request.restricts() {
-        if request.permission.is_some() {
-            draft.row(
-                Field::Permission,
-                Carried::Flag,
-                "no flag: what the user's settings do not forbid runs",
-            );
-        }
-        return Ok(());
-    }
-    let rights = draft.rights()?;
-    let removed: Vec<&str> = rights.none().collect();
-    let reads = rights.only_reads();
-    if !reads && !rights.everything() {
-        for field in simple::restricting(request) {
-            draft.unenforced(field, WHY)?;
-        }
-        return Ok(());
-    }
-    if reads {
-        draft.args(["--ask"]);
-    }
-    for tool in &removed {
-        draft.arg(format!("--remove-tool={tool}"));
-    }
-    let held = match (reads, removed.is_empty()) {
-        (true, _) => format!("--ask, and without {}", removed.join(", ")),
-        (false, true) => "no flag: what the user's settings do not forbid runs".to_owned(),
-        (false, false) => format!("--remove-tool: without {}", removed.join(", ")),
-    };
-    for field in simple::restricting(request) {
-        draft.row(field, Carried::Flag, held.clone());
-    }
-    Ok(())
-}
-
 fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     simple::failed(&FACTS, end, last_output)
 }
 
-/// By itself everything runs; `--ask` leaves reading, also of servers' tools none (read).
+/// Everything may run: nothing has shown otherwise.
 #[cfg(feature = "stand-in")]
 static STAND_IN: simple::Simple = simple::Simple {
     grammar: &GRAMMAR,
@@ -168,13 +127,5 @@ static STAND_IN: simple::Simple = simple::Simple {
     model: "model",
     lead: "",
     form: |parsed| if parsed.last("output-format") == Some("json") { Output::Json } else { Output::Text },
-    may_run: |_, parsed| {
-        let asks = parsed.has("ask");
-        let removed: Vec<String> = parsed.all("remove-tool").map(str::to_owned).collect();
-        Box::new(move |used| {
-            let tool = crate::policy::tool_argument(used).0;
-            let reads = FACTS.tools.get(tool).is_some_and(|t| t.needs == crate::policy::Permission::ReadOnly);
-            !removed.iter().any(|own| own == tool) && (!asks || reads)
-        })
-    },
+    may_run: |_, _| Box::new(|_| true),
 };

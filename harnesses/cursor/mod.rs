@@ -1,4 +1,4 @@
-//! Cursor CLI (`cursor-agent`, also installed as `agent`). Its documentation was read on 2026-12-01; it was not run.
+//! Cursor CLI (`cursor-agent`, also installed as `agent`). By excerpts of its documentation, read on 2026-12-01; it was not run.
 //!
 //! ```text
 //! cursor-agent --print --output-format json|stream-json <profile args> [--model=M] [--resume=ID] [--force] TEXT

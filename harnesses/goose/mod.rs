@@ -1,4 +1,4 @@
-//! goose. Its documentation and an older source were read on 2026-12-01; it was not run.
+//! goose. By excerpts of its documentation and an older source, read on 2026-12-01; it was not run.
 //!
 //! ```text
 //! goose run --quiet <profile args> [--system=S] [--max-turns=N] [--no-session | [--resume] --name=ID]
