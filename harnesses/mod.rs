@@ -11,6 +11,7 @@ mod families;
 pub mod gemini;
 pub mod opencode;
 pub mod pi;
+pub mod vibe;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
+    || Arc::new(vibe::Vibe),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or

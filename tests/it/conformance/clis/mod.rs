@@ -8,6 +8,7 @@ pub(crate) mod gemini;
 pub(crate) mod opencode;
 pub(crate) mod pi;
 pub(crate) mod qwen;
+pub(crate) mod vibe;
 
 /// Command line words as they are.
 fn words(line: &[&str]) -> Vec<String> {
