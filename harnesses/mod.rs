@@ -9,6 +9,7 @@ pub mod codex;
 pub mod copilot;
 mod families;
 pub mod gemini;
+pub mod kimi;
 pub mod opencode;
 pub mod pi;
 pub mod vibe;
@@ -27,6 +28,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(pi::Pi),
     || Arc::new(aider::Aider),
     || Arc::new(vibe::Vibe),
+    || Arc::new(kimi::Kimi),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or

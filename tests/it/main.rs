@@ -19,6 +19,8 @@ mod copilot;
 mod declared;
 #[cfg(feature = "testkit")]
 mod gemini;
+#[cfg(feature = "testkit")]
+mod kimi;
 mod pages;
 #[cfg(feature = "testkit")]
 mod pi;
@@ -40,5 +42,7 @@ mod testkit;
 mod tidy;
 #[cfg(feature = "testkit")]
 mod transcripts;
+#[cfg(feature = "testkit")]
+mod vibe;
 #[cfg(feature = "typed")]
 mod wire;

@@ -38,4 +38,4 @@ macro_rules! battery {
     };
 }
 
-battery!(gemini, claude, codex, copilot, opencode, pi, qwen, aider, vibe);
+battery!(gemini, claude, codex, copilot, opencode, pi, qwen, aider, vibe, kimi);

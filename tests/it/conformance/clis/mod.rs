@@ -5,6 +5,7 @@ pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
+pub(crate) mod kimi;
 pub(crate) mod opencode;
 pub(crate) mod pi;
 pub(crate) mod qwen;
