@@ -17,11 +17,13 @@ pub mod gemini;
 pub mod goose;
 pub mod hermes;
 pub mod kilo;
+pub mod kimi;
 pub mod kiro;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
 pub mod qwen;
+pub mod vibe;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(qwen::Qwen),
     || Arc::new(aider::Aider),
     || Arc::new(openhands::OpenHands),
+    || Arc::new(vibe::Vibe),
+    || Arc::new(kimi::Kimi),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
     || Arc::new(amazonq::AmazonQ),

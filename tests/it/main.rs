@@ -26,6 +26,8 @@ mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
 #[cfg(feature = "testkit")]
+mod kimi;
+#[cfg(feature = "testkit")]
 mod opencode;
 #[cfg(feature = "testkit")]
 mod openhands;
@@ -52,5 +54,7 @@ mod testkit;
 mod tidy;
 #[cfg(feature = "testkit")]
 mod transcripts;
+#[cfg(feature = "testkit")]
+mod vibe;
 #[cfg(feature = "typed")]
 mod wire;
