@@ -74,18 +74,16 @@ fn full_autonomy_is_the_flag_of_the_cli() {
     }
 }
 
+/// It has flags that say so (read); nobody has seen that they hold.
 #[test]
-fn auggie_reads_in_its_mode_for_it_and_without_the_other_tools() {
-    let wanted = ["--ask", "--remove-tool=str-replace-editor", "--remove-tool=launch-process"];
-    for text in [r#"{"prompt": "x", "permission": "read-only"}"#, r#"{"prompt": "x", "tools": []}"#] {
-        let args = args(&lowered("auggie", &request(text)).unwrap().command);
-        assert!(wanted.iter().all(|wanted| args.iter().any(|arg| arg == wanted)), "{args:?}");
+fn auggie_is_not_taken_at_its_word() {
+    for text in [
+        r#"{"prompt": "x", "permission": "read-only"}"#,
+        r#"{"prompt": "x", "tools": []}"#,
+        r#"{"prompt": "x", "tools": {"allow": ["*"], "deny": ["shell"]}}"#,
+    ] {
+        assert_eq!(lowered("auggie", &request(text)).unwrap_err().kind, Kind::Unenforceable);
     }
-    let edits = request(r#"{"prompt": "x", "tools": "edit"}"#);
-    assert_eq!(lowered("auggie", &edits).unwrap_err().kind, Kind::Unenforceable);
-    let but_one = request(r#"{"prompt": "x", "tools": {"allow": ["*"], "deny": ["shell"]}}"#);
-    let args = args(&lowered("auggie", &but_one).unwrap().command);
-    assert!(args.contains(&"--remove-tool=launch-process".to_owned()) && !args.contains(&"--ask".to_owned()));
 }
 
 #[test]
