@@ -27,7 +27,7 @@ impl StandIn for VibeStandIn {
         }
         let prompt = match parsed.last("prompt") {
             Some(prompt) if !prompt.is_empty() => prompt.to_owned(),
-            _ => given.stdin.clone(),
+            _ => given.stdin.trim().to_owned(),
         };
         if prompt.trim().is_empty() {
             return Err(refused("No prompt provided for programmatic mode".to_owned()));
