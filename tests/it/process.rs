@@ -551,3 +551,44 @@ fn a_grandchild_that_writes_for_ever_does_not_keep_the_run_from_its_end() {
     assert!(took < Duration::from_secs(10), "{took:?}");
     assert!(!is_alive(&fake.read("pid")));
 }
+
+/// A project's files count in every directory above the working directory, by any name of it, but not the user's own.
+#[test]
+fn what_a_cli_reads_upwards_is_looked_for_up_to_the_root_and_not_in_the_home() {
+    use teamster::command::Check;
+    use teamster::run::{RunContext, Runner};
+    let registry = HarnessRegistry::builtin();
+    let gemini = registry.get("gemini").expect("built in");
+    let fake = Fake::new("init; say ok; result");
+    let home = tempfile::tempdir().expect("a home");
+    let deep = home.path().join("repo/deep");
+    std::fs::create_dir_all(&deep).expect("folders");
+    let request = DispatchRequest { cwd: Some(deep.clone()), output: Output::Stream, ..hi() };
+    let run = |checks: Vec<Check>, more: &[(&str, &str)]| {
+        let profile = Profile { env_pass: vec!["SETTINGS".to_owned()], ..Profile::default() };
+        let mut lowered = teamster::lower(gemini, &request, &profile).expect("lowers");
+        lowered.command.checks = checks;
+        let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+        env.push(("HOME".into(), home.path().into()));
+        env.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+        let limits = profile.limits.settled().expect("limits");
+        let deadline = std::time::Instant::now() + limits.timeout;
+        let mut emit = |_: teamster::Event<'_>| {};
+        let context =
+            RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
+        block_on(LocalRunner { env: Some(env), ..fake.runner() }.run(&lowered, context))
+            .map(|_| ())
+            .map_err(|e| e.kind)
+    };
+    let upwards =
+        || vec![Check::NoneUpwards { names: vec!["x.json".into()].into(), why: "it runs it".into() }];
+    std::fs::write(home.path().join("x.json"), "").expect("the user's own");
+    assert_eq!(run(upwards(), &[]), Ok(()));
+    std::fs::write(home.path().join("repo/x.json"), "").expect("the project's");
+    assert_eq!(run(upwards(), &[]), Err(Kind::Unenforceable));
+
+    let variable = || vec![Check::NoVariable { name: "SETTINGS".into(), why: "the run needs it".into() }];
+    assert_eq!(run(variable(), &[]), Ok(()));
+    assert_eq!(run(variable(), &[("SETTINGS", "")]), Ok(()));
+    assert_eq!(run(variable(), &[("SETTINGS", "/mine.json")]), Err(Kind::Unsupported));
+}
