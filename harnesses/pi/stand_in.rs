@@ -134,8 +134,8 @@ impl Tools {
             }
             for change in &changes {
                 defaults.retain(|tool| *tool != change[1..]);
-                if change.starts_with('+') {
-                    defaults.push(change[1..].to_owned());
+                if let Some(added) = change.strip_prefix('+') {
+                    defaults.push(added.to_owned());
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What has to hold on this machine before a spawn: the working directory, and a command's checks.
 
-use crate::command::{Check, Command, Piece};
+use crate::command::{Check, Command, Piece, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
 use std::borrow::Cow;
@@ -34,15 +34,13 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars) ->
             }
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoTextIn { path, text, why } => {
-                let fill = |piece: &Piece| match piece {
-                    Piece::Plain(text) => Ok(text.clone().into_owned()),
-                    Piece::Home => Ok(home.unwrap_or_default().to_owned()),
-                    Piece::Env(name) => Ok(env
-                        .get(OsStr::new(&**name))
-                        .map_or_else(String::new, |v| v.to_string_lossy().into_owned())),
-                    _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
-                };
-                no_text_in(Path::new(&*path.filled(fill)?), text, why)?;
+                no_text_in(Path::new(&*place(path, home, env)?), text, why)?;
+            }
+            Check::NoTextsIn { paths, texts, why } => {
+                for path in paths.iter() {
+                    let path = place(path, home, env)?;
+                    texts.iter().try_for_each(|text| no_text_in(Path::new(&*path), text, why))?;
+                }
             }
             Check::NoSuchPath { field, path } => {
                 let whole = match path.strip_prefix("~/").or_else(|| (path == "~").then_some("")) {
@@ -129,6 +127,18 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
         )
         .hint("the restriction cannot be held here; leave it out, or have the administrator carry it in that folder")),
     }
+}
+
+/// A path with its places filled.
+fn place<'t>(path: &'t Text, home: Option<&str>, env: &super::Vars) -> Result<Cow<'t, str>> {
+    path.filled(|piece| match piece {
+        Piece::Plain(text) => Ok(text.clone().into_owned()),
+        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
+        Piece::Env(name) => {
+            Ok(env.get(OsStr::new(&**name)).map_or_else(String::new, |v| v.to_string_lossy().into_owned()))
+        }
+        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
+    })
 }
 
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
