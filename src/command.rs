@@ -89,6 +89,15 @@ pub enum Check {
         /// What it would do.
         why: Cow<'static, str>,
     },
+    /// With one of these texts in one of these files the CLI would do what nothing here can hold it from.
+    NoTextsIn {
+        /// The files; there may be none.
+        paths: Cow<'static, [Text]>,
+        /// The texts.
+        texts: Cow<'static, [Cow<'static, str>]>,
+        /// What it would do.
+        why: Cow<'static, str>,
+    },
     /// With one of these files in the working directory, or in a directory above it up to the root of the
     /// repository, the CLI would do what nothing here can hold it from.
     NoneAbove {

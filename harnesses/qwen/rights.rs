@@ -95,8 +95,28 @@ pub(super) const COVERS: [(&str, &[&str]); 3] = [
     ("run_shell_command", &["monitor"]),
 ];
 
-/// Rules of the user's own that `--safe-mode` sets aside, as they stand in a settings file.
-const OWN_RULES: [&str; 5] = ["\"deny\"", "\"ask\"", "\"exclude\"", "\"core\"", "\"PreToolUse\""];
+/// Rules of the user's own, or of the machine's, that `--safe-mode` sets aside, as they stand in a settings file.
+const OWN_RULES: &[Cow<'static, str>] = &[
+    Cow::Borrowed("\"deny\""),
+    Cow::Borrowed("\"ask\""),
+    Cow::Borrowed("\"exclude\""),
+    Cow::Borrowed("\"excludeTools\""),
+    Cow::Borrowed("\"core\""),
+    Cow::Borrowed("\"coreTools\""),
+    Cow::Borrowed("\"disabled\""),
+    Cow::Borrowed("\"PreToolUse\""),
+];
+/// Where they may stand.
+static OWN_SETTINGS: [Text; 5] = [
+    Text::Pieces(Cow::Borrowed(&[Piece::Home, Piece::Plain(Cow::Borrowed("/.qwen/settings.json"))])),
+    Text::Pieces(Cow::Borrowed(&[
+        Piece::Env(Cow::Borrowed("QWEN_HOME")),
+        Piece::Plain(Cow::Borrowed("/settings.json")),
+    ])),
+    Text::Pieces(Cow::Borrowed(&[Piece::Env(Cow::Borrowed("QWEN_CODE_SYSTEM_SETTINGS_PATH"))])),
+    Text::Plain(Cow::Borrowed("/etc/qwen-code/settings.json")),
+    Text::Plain(Cow::Borrowed("/Library/Application Support/QwenCode/settings.json")),
+];
 
 /// Variables that a `.env` of the project may set: keys, which open nothing to the agent.
 const KEEP: &[Cow<'static, str>] = &[
@@ -177,11 +197,9 @@ fn checks(draft: &mut Draft<'_>) {
         keep: KEEP.into(),
         why: "qwen takes it from there, and an empty value would not keep it from that".into(),
     });
-    for rule in OWN_RULES {
-        let own = vec![Piece::Env("QWEN_HOME".into()), Piece::Plain("/settings.json".into())];
-        for path in [Text::Pieces(own.into()), Text::home("", "/.qwen/settings.json")] {
-            let why = "the safe mode of qwen sets the user's own rules and hooks aside".into();
-            draft.checks.push(Check::NoTextIn { path, text: rule.into(), why });
-        }
-    }
+    draft.checks.push(Check::NoTextsIn {
+        paths: Cow::Borrowed(&OWN_SETTINGS),
+        texts: OWN_RULES.into(),
+        why: "the safe mode of qwen sets such rules and hooks aside".into(),
+    });
 }

@@ -34,7 +34,10 @@ pub(super) fn sets_nothing(
 ) -> Result<()> {
     each(files, cwd, homes, |path, text| {
         let has_value = |name: &str| child.get(OsStr::new(name)).is_some_and(|value| !value.is_empty());
-        match names(text).find(|name| !keep.iter().any(|keep| keep == name) && !has_value(name)) {
+        let wanted = |name: &&str| {
+            begins_a_line(text, name) && !keep.iter().any(|keep| keep == name) && !has_value(name)
+        };
+        match names(text).find(wanted) {
             None => Ok(()),
             Some(name) => Err(Failure::new(
                 Kind::Unenforceable,
@@ -69,6 +72,13 @@ fn each(
         }
     }
     Ok(())
+}
+
+/// Whether a part of a text is the first word of its line, an `export` before it left aside.
+fn begins_a_line(text: &str, part: &str) -> bool {
+    let at = part.as_ptr() as usize - text.as_ptr() as usize;
+    let line = text[..at].rsplit(['\n', '\r', '\u{2028}', '\u{2029}']).next().unwrap_or_default();
+    matches!(line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}'), "" | "export")
 }
 
 fn unreadable(path: &Path, why: &str) -> Failure {

@@ -474,7 +474,7 @@ fn an_env_file_that_cannot_be_taken_back_is_refused() {
     let write = |path: &str, text: &str| std::fs::write(home.path().join(path), text).expect("written");
     write(".env", "MINE=1\n");
     // What the child has a value for already stays as it is.
-    write("repo/.env", "GEMINI_API_KEY=theirs\nPATH=/evil\n");
+    write("repo/.env", "# A=1\n\u{feff}export GEMINI_API_KEY = http://theirs:1/b=c\r\nPATH=/evil\n");
     assert_eq!(run(), Ok("ok".to_owned()));
     write("repo/.env", "BASE_URL=http://elsewhere\n");
     let (kind, message) = run().expect_err("is refused");
