@@ -38,17 +38,13 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
             Check::NoneUpwards { names, why } => none_upwards(&cwd, home.map(Path::new), names, why)?,
             Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
-<<<<<<< HEAD
                 no_text_in(Path::new(&*path.filled(|piece| fill(piece, home, env))?), text, why)?;
-=======
-                no_text_in(Path::new(&*place(path, home, env)?), text, why)?;
             }
             Check::NoTextsIn { paths, texts, why } => {
                 for path in paths.iter() {
-                    let path = place(path, home, env)?;
+                    let path = path.filled(|piece| fill(piece, home, env))?;
                     texts.iter().try_for_each(|text| no_text_in(Path::new(&*path), text, why))?;
                 }
->>>>>>> hc
             }
             Check::NoneTrusted { settings, names, why } => {
                 let settings = settings.filled(|piece| fill(piece, home, env))?;
@@ -204,24 +200,11 @@ fn no_files_in(dir: &Path, suffix: &str, why: &str) -> Result<()> {
     }
 }
 
-<<<<<<< HEAD
 fn no_variable(env: &super::Vars, name: &str, why: &str) -> Result<()> {
     match env.get(OsStr::new(name)).is_some_and(|value| !value.is_empty()) {
         false => Ok(()),
         true => Err(Failure::new(Kind::Unsupported, format!("{name} is set in the environment: {why}"))),
     }
-=======
-/// A path with its places filled.
-fn place<'t>(path: &'t Text, home: Option<&str>, env: &super::Vars) -> Result<Cow<'t, str>> {
-    path.filled(|piece| match piece {
-        Piece::Plain(text) => Ok(text.clone().into_owned()),
-        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
-        Piece::Env(name) => {
-            Ok(env.get(OsStr::new(&**name)).map_or_else(String::new, |v| v.to_string_lossy().into_owned()))
-        }
-        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
-    })
->>>>>>> hc
 }
 
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
