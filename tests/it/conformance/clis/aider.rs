@@ -9,7 +9,7 @@ use serde_json::json;
 pub(crate) static CLI: Cli = Cli {
     id: "aider",
     version: "0.86.2",
-    in_ci: true,
+    in_ci: false,
     model: "openai/lab-model",
     home,
     permission: "read-only",

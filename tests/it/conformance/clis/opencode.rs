@@ -13,7 +13,7 @@ fn unbound(prompt: &str) -> Vec<String> {
 pub(crate) static CLI: Cli = Cli {
     id: "opencode",
     version: "1.18.33",
-    in_ci: true,
+    in_ci: false,
     model: "lab/lab-model",
     home,
     permission: "read-only",

@@ -13,7 +13,7 @@ fn unbound(prompt: &str) -> Vec<String> {
 pub(crate) static CLI: Cli = Cli {
     id: "qwen",
     version: "0.24.4",
-    in_ci: true,
+    in_ci: false,
     model: "lab-model",
     home,
     permission: "read-only",
