@@ -19,7 +19,7 @@ mod rights;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
-use crate::command::{EnvEntry, Text};
+use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Draft, Facts};
 use crate::lowering::{Carried, Field, Lowered};
@@ -38,10 +38,12 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
     Err(bad) => unreachable!("{bad}"),
 });
 
-/// `--offline` keeps it from looking for updates; without it, this does, and nothing is told of the run.
-static ENV: [EnvEntry; 2] = [
+/// `--offline` keeps it from looking for updates; without it, this does, and nothing is told of the run. What it
+/// leaves behind, compiled code of its own among it, goes with the run's folder.
+static ENV: [EnvEntry; 3] = [
     (Cow::Borrowed("PI_SKIP_VERSION_CHECK"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("PI_TELEMETRY"), Text::Plain(Cow::Borrowed("0"))),
+    (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
 ];
 
 /// Its levels; one that the model does not have becomes the nearest one that it has (run).

@@ -19,7 +19,7 @@ mod rights;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
-use crate::command::{EnvEntry, Text};
+use crate::command::{EnvEntry, Piece, Text};
 use crate::error::{Failure, Result};
 use crate::harness::{AgentBuilder, Draft, Facts};
 use crate::lowering::{Carried, Field, Lowered};
@@ -38,10 +38,11 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
     Err(bad) => unreachable!("{bad}"),
 });
 
-/// No colours, and no notice of what its mode means.
-static ENV: [EnvEntry; 2] = [
+/// No colours, no notice of what its mode means; what it leaves behind goes with the run's folder.
+static ENV: [EnvEntry; 3] = [
     (Cow::Borrowed("NO_COLOR"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("QWEN_CODE_SUPPRESS_YOLO_WARNING"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
 ];
 
 /// The longest time that it takes for its own clock, in seconds: 24 days.
