@@ -1,21 +1,23 @@
-//! Auggie (`@augmentcode/auggie`). Its documentation was read on 2026-12-01; without an account no run was made.
+//! Auggie (`@augmentcode/auggie`). Its documentation, its help and the program of 0.36.0 were read on 2026-12-01; without
+//! an account no run with a model was made.
 //!
 //! ```text
 //! auggie --print --output-format json <profile args> [--model=M] [--reasoning-effort=L] [--max-turns=N] [--resume=ID]
-//!        [--ask] [--remove-tool=T]… --instruction-file=FILE
+//!        [--add-workspace=D]… [--permission=T:deny --remove-tool=T]… --instruction-file=FILE
 //! ```
 //!
 //! - With no server behind it, it ended with status 0 and without a word: that is an empty reply.
-//! - `--ask` is its mode for reading, and `--remove-tool` takes a tool away; `--permission tool:deny` is a rule among
-//!   those of the settings, where the first that fits wins (read), so it is not used.
-//! - What servers bring has no name here. So a request that only reads is held by `--ask`, one that lets everything run
-//!   but some tools by `--remove-tool`; any other list is refused.
-//! - A leading `/` is a command of the user or the project (read): refused.
+//! - `--ask` is a sentence before the prompt and takes no tool away (read): it holds nothing, and is not used.
+//! - `--permission T:deny` is a rule for every call of a tool; of what several sources say the strictest holds, and
+//!   a tool in no rule runs (read). `--remove-tool` hides it besides. What servers, integrations of the account and
+//!   sub-agents bring is in no list here. So one that lets everything run but some tools is held, and any other
+//!   restriction refused.
+//! - The instruction is trimmed, and a leading `/` is a command of the user or the project (read): both are refused.
 
-use super::families::messages::{Flavour, Messages};
+use super::families::messages::{Flavour, Messages, ResultMessage};
 use super::families::simple;
 use crate::command::Text;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, Draft, Facts};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
@@ -50,17 +52,32 @@ const GRAMMAR: Grammar = Grammar {
         opt("model", Some('m'), Value, Free),
         opt("reasoning-effort", None, Value, Free),
         opt("max-turns", None, Value, Free),
-        opt("ask", Some('a'), Nothing, Right),
+        opt("retry-timeout", None, Value, Free),
+        opt("rules", None, Value, Free),
+        opt("wait-for-indexing", None, Nothing, Free),
+        opt("allow-indexing", None, Nothing, Free),
+        opt("show-cost", None, Nothing, Free),
+        opt("queue", None, Value, Ours),
+        opt("enhance-prompt", None, Nothing, Ours),
+        opt("mcp", None, Nothing, Ours),
+        opt("acp", None, Nothing, Ours),
+        opt("ask", Some('a'), Nothing, Ours),
         opt("remove-tool", None, Value, Right),
         opt("permission", None, Value, Right),
         opt("mcp-config", None, Value, Right),
         opt("workspace-root", Some('w'), Value, Right),
+        opt("add-workspace", None, Value, Right),
+        opt("persona", None, Value, Right),
+        opt("plugin-dir", None, Value, Right),
+        opt("shell", None, Value, Right),
+        opt("startup-script", None, Value, Right),
+        opt("startup-script-file", None, Value, Right),
     ],
 };
 
 const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
-const WHY: &str =
-    "auggie can be held to reading, or kept from tools by name; tools of servers stay beside any other list";
+const WHY: &str = "auggie runs every tool that no rule names, those of servers and sub-agents among them: it can be kept from \
+                   tools by name, and held to no list";
 
 impl AgentBuilder for Auggie {
     fn facts(&self) -> &Facts {
@@ -89,11 +106,14 @@ impl AgentBuilder for Auggie {
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
         }
-        draft.dropped(Field::AddDirs, "auggie has one workspace");
+        for dir in &request.add_dirs {
+            draft.glued(Field::AddDirs, "--add-workspace", &dir.to_string_lossy())?;
+        }
         draft.dropped(Field::FileReferences, "auggie replaces no @path of an instruction file");
         let payload = draft.payload(true);
         draft.refuse_blank(&payload)?;
         simple::refuse_commands(&draft, &payload, &['/'])?;
+        simple::refuse_trimmed(&draft, &payload)?;
         draft.row(Field::Prompt, Carried::File, format!("--instruction-file, {} bytes", payload.len()));
         draft.arg(Text::file("--instruction-file=", "prompt.md"));
         draft.file("prompt.md", payload.into_owned());
@@ -101,11 +121,7 @@ impl AgentBuilder for Auggie {
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        Box::new(DocumentReader::new(Messages::new(Flavour {
-            facts: || &FACTS,
-            kind: simple::kind,
-            no_result,
-        })))
+        Box::new(DocumentReader::new(Messages::new(Flavour { facts: || &FACTS, kind, no_result })))
     }
 
     #[cfg(feature = "stand-in")]
@@ -127,53 +143,62 @@ fn rights(draft: &mut Draft<'_>) -> Result<()> {
         return Ok(());
     }
     let rights = draft.rights()?;
-    let removed: Vec<&str> = rights.none().collect();
-    let reads = rights.only_reads();
-    if !reads && !rights.everything() {
+    let everything = rights.everything();
+    let denied: Vec<&str> = rights.none().collect();
+    if !everything {
         for field in simple::restricting(request) {
             draft.unenforced(field, WHY)?;
         }
-        return Ok(());
     }
-    if reads {
-        draft.args(["--ask"]);
-    }
-    for tool in &removed {
+    for tool in &denied {
+        draft.arg(format!("--permission={tool}:deny"));
         draft.arg(format!("--remove-tool={tool}"));
     }
-    let held = match (reads, removed.is_empty()) {
-        (true, _) => format!("--ask, and without {}", removed.join(", ")),
-        (false, true) => "no flag: what the user's settings do not forbid runs".to_owned(),
-        (false, false) => format!("--remove-tool: without {}", removed.join(", ")),
-    };
-    for field in simple::restricting(request) {
-        draft.row(field, Carried::Flag, held.clone());
+    if everything {
+        let held = match denied.is_empty() {
+            true => "no flag: what the user's settings do not forbid runs".to_owned(),
+            false => format!("--permission T:deny and --remove-tool: without {}", denied.join(", ")),
+        };
+        for field in simple::restricting(request) {
+            draft.row(field, Carried::Flag, held.clone());
+        }
     }
     Ok(())
 }
 
-fn no_result(end: &RunEnd, last_output: &str) -> Failure {
-    simple::failed(&FACTS, end, last_output)
+/// Its own words for how it ended, then the HTTP status.
+fn kind(result: &ResultMessage) -> Kind {
+    match result.subtype.as_deref() {
+        Some("error_max_turns") => Kind::MaxTurns,
+        _ => simple::kind(result),
+    }
 }
 
-/// By itself everything runs; `--ask` leaves reading, also of servers' tools none (read).
+fn no_result(end: &RunEnd, last_output: &str) -> Failure {
+    let signs_in = ["No auth provided", "Authentication failed"];
+    match simple::told(end, &signs_in).filter(|_| !end.is_fine()) {
+        Some(line) => FACTS.failure(Kind::Auth, line.trim_start_matches(['\u{274c}', ' '])),
+        None => simple::failed(&FACTS, end, last_output),
+    }
+}
+
+/// What no rule denies runs, whatever `--ask` says.
 #[cfg(feature = "stand-in")]
 static STAND_IN: simple::Simple = simple::Simple {
     grammar: &GRAMMAR,
     head: |_| Some(0),
     prompt: simple::Prompt::File("instruction-file"),
     commands: &['/'],
-    trims: false,
+    trims: true,
     model: "model",
     lead: "",
     form: |parsed| if parsed.last("output-format") == Some("json") { Output::Json } else { Output::Text },
     may_run: |_, parsed| {
-        let asks = parsed.has("ask");
-        let removed: Vec<String> = parsed.all("remove-tool").map(str::to_owned).collect();
+        let ruled = parsed.all("permission").filter_map(|rule| rule.strip_suffix(":deny"));
+        let denied: Vec<String> = ruled.chain(parsed.all("remove-tool")).map(str::to_owned).collect();
         Box::new(move |used| {
             let tool = crate::policy::tool_argument(used).0;
-            let reads = FACTS.tools.get(tool).is_some_and(|t| t.needs == crate::policy::Permission::ReadOnly);
-            !removed.iter().any(|own| own == tool) && (!asks || reads)
+            !denied.iter().any(|own| own == tool)
         })
     },
 };
