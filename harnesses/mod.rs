@@ -17,16 +17,18 @@ pub mod gemini;
 pub mod goose;
 pub mod hermes;
 pub mod kilo;
+pub mod kimi;
 pub mod kiro;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
+pub mod qwen;
+pub mod vibe;
 
 use crate::harness::AgentBuilder;
 use std::sync::Arc;
 
 /// Makes every built-in harness.
-#[rustfmt::skip]
 pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(gemini::Gemini),
     || Arc::new(claude::Claude),
@@ -34,8 +36,11 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(copilot::Copilot),
     || Arc::new(opencode::Opencode),
     || Arc::new(pi::Pi),
+    || Arc::new(qwen::Qwen),
     || Arc::new(aider::Aider),
     || Arc::new(openhands::OpenHands),
+    || Arc::new(vibe::Vibe),
+    || Arc::new(kimi::Kimi),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
     || Arc::new(amazonq::AmazonQ),
@@ -70,6 +75,8 @@ pub const SESSION_MARKERS: &[&str] = &[
     "KILO",
     "KILO_PID",
     "QWEN_CODE",
+    "QWEN_CODE_CLI",
+    "QWEN_CODE_PROJECT_DIR",
     "COPILOT_CLI",
     "COPILOT_AGENT_SESSION_ID",
     "PI_CODING_AGENT",

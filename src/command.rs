@@ -89,6 +89,15 @@ pub enum Check {
         /// What it would do.
         why: Cow<'static, str>,
     },
+    /// With one of these texts in one of these files the CLI would do what nothing here can hold it from.
+    NoTextsIn {
+        /// The files; there may be none.
+        paths: Cow<'static, [Text]>,
+        /// The texts.
+        texts: Cow<'static, [Cow<'static, str>]>,
+        /// What it would do.
+        why: Cow<'static, str>,
+    },
     /// With one of these files in the working directory, or in a directory above it up to the root of the
     /// repository, the CLI would do what nothing here can hold it from.
     NoneAbove {
@@ -128,6 +137,16 @@ pub enum Check {
         /// Paths, relative to each of the directories.
         names: Cow<'static, [Cow<'static, str>]>,
         /// What they would do.
+        why: Cow<'static, str>,
+    },
+    /// A CLI that takes an empty value for none reads variables from such files in the working directory and
+    /// every directory above it, but for the home: they may set none that is not kept and has no value already.
+    NoVariables {
+        /// Names of the files, relative to each of the directories.
+        names: Cow<'static, [Cow<'static, str>]>,
+        /// Variables that may come from them.
+        keep: Cow<'static, [Cow<'static, str>]>,
+        /// What others could do.
         why: Cow<'static, str>,
     },
     /// With such a file the CLI would set the restrictions aside.

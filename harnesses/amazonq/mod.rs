@@ -1,4 +1,4 @@
-//! Amazon Q Developer CLI (`q`), by the source of 1.19.7, read on 2026-12-01; all of it is the family's.
+//! Amazon Q Developer CLI (`q`), by excerpts of the source of 1.19.7, read on 2026-12-01; all of it is the family's.
 //!
 //! It is no longer maintained: Kiro CLI took its place. It signs in by a browser only, and resumes the last session of a
 //! directory, none by its id.

@@ -1,5 +1,5 @@
-//! Amp (`@ampcode/cli`). Its manual, its help and its program were read on 2026-12-01; without an account no run with a
-//! model was made.
+//! Amp (`@ampcode/cli`). By excerpts of its manual, its help and its program, read on 2026-12-01; without an account no
+//! run with a model was made.
 //!
 //! ```text
 //! amp [threads continue ID] --execute[=TEXT] --stream-json --no-ide <profile args> [--mode=L]  (payload on stdin)
@@ -112,7 +112,8 @@ impl AgentBuilder for Amp {
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        let messages = Messages::new(Flavour { facts: || &FACTS, kind: simple::kind, no_result });
+        let messages =
+            Messages::new(Flavour { facts: || &FACTS, kind: simple::kind, no_result, input_is_all: false });
         Box::new(LineReader::new(AmpLines { messages, signs_in: None }))
     }
 

@@ -1,17 +1,15 @@
-//! Auggie (`@augmentcode/auggie`). Its documentation, its help and the program of 0.36.0 were read on 2026-12-01; without
-//! an account no run with a model was made.
+//! Auggie (`@augmentcode/auggie`). By excerpts of its documentation, its help and its program (0.36.0), read on 2026-12-01;
+//! without an account no run with a model was made.
 //!
 //! ```text
 //! auggie --print --output-format json <profile args> [--model=M] [--reasoning-effort=L] [--max-turns=N] [--resume=ID]
-//!        [--add-workspace=D]… [--permission=T:deny --remove-tool=T]… --instruction-file=FILE
+//!        [--add-workspace=D]… --instruction-file=FILE
 //! ```
 //!
 //! - With no server behind it, it ended with status 0 and without a word: that is an empty reply.
-//! - `--ask` is a sentence before the prompt and takes no tool away (read): it holds nothing, and is not used.
-//! - `--permission T:deny` is a rule for every call of a tool; of what several sources say the strictest holds, and
-//!   a tool in no rule runs (read). `--remove-tool` hides it besides. What servers, integrations of the account and
-//!   sub-agents bring is in no list here. So one that lets everything run but some tools is held, and any other
-//!   restriction refused.
+//! - `--ask` is a sentence before the prompt and takes no tool away (read). A tool in no rule of `--permission` runs, and
+//!   what servers, integrations of the account and sub-agents bring is in no list here; nobody has seen that denied tools
+//!   stay away. So every restriction is refused.
 //! - The instruction is trimmed, and a leading `/` is a command of the user or the project (read): both are refused.
 
 use super::families::messages::{Flavour, Messages, ResultMessage};
@@ -76,8 +74,7 @@ const GRAMMAR: Grammar = Grammar {
 };
 
 const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
-const WHY: &str = "auggie runs every tool that no rule names, those of servers and sub-agents among them: it can be kept from \
-                   tools by name, and held to no list";
+const WHY: &str = "auggie runs every tool that no rule names, and its --ask is but a sentence in the prompt";
 
 impl AgentBuilder for Auggie {
     fn facts(&self) -> &Facts {
@@ -101,7 +98,7 @@ impl AgentBuilder for Auggie {
         if let Some(level) = draft.effort(EFFORT) {
             draft.glued(Field::Effort, "--reasoning-effort", level)?;
         }
-        rights(&mut draft)?;
+        simple::unheld(&mut draft, &[], "no flag: what the user's settings do not forbid runs", WHY)?;
         simple::session(&mut draft, "--resume")?;
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
@@ -121,49 +118,18 @@ impl AgentBuilder for Auggie {
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        Box::new(DocumentReader::new(Messages::new(Flavour { facts: || &FACTS, kind, no_result })))
+        Box::new(DocumentReader::new(Messages::new(Flavour {
+            facts: || &FACTS,
+            kind,
+            no_result,
+            input_is_all: false,
+        })))
     }
 
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&STAND_IN)
     }
-}
-
-fn rights(draft: &mut Draft<'_>) -> Result<()> {
-    let request = draft.request;
-    if !request.restricts() {
-        if request.permission.is_some() {
-            draft.row(
-                Field::Permission,
-                Carried::Flag,
-                "no flag: what the user's settings do not forbid runs",
-            );
-        }
-        return Ok(());
-    }
-    let rights = draft.rights()?;
-    let everything = rights.everything();
-    let denied: Vec<&str> = rights.none().collect();
-    if !everything {
-        for field in simple::restricting(request) {
-            draft.unenforced(field, WHY)?;
-        }
-    }
-    for tool in &denied {
-        draft.arg(format!("--permission={tool}:deny"));
-        draft.arg(format!("--remove-tool={tool}"));
-    }
-    if everything {
-        let held = match denied.is_empty() {
-            true => "no flag: what the user's settings do not forbid runs".to_owned(),
-            false => format!("--permission T:deny and --remove-tool: without {}", denied.join(", ")),
-        };
-        for field in simple::restricting(request) {
-            draft.row(field, Carried::Flag, held.clone());
-        }
-    }
-    Ok(())
 }
 
 /// Its own words for how it ended, then the HTTP status.
@@ -182,7 +148,7 @@ fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     }
 }
 
-/// What no rule denies runs, whatever `--ask` says.
+/// Everything may run, whatever `--ask` says: nothing has shown otherwise.
 #[cfg(feature = "stand-in")]
 static STAND_IN: simple::Simple = simple::Simple {
     grammar: &GRAMMAR,
@@ -193,12 +159,5 @@ static STAND_IN: simple::Simple = simple::Simple {
     model: "model",
     lead: "",
     form: |parsed| if parsed.last("output-format") == Some("json") { Output::Json } else { Output::Text },
-    may_run: |_, parsed| {
-        let ruled = parsed.all("permission").filter_map(|rule| rule.strip_suffix(":deny"));
-        let denied: Vec<String> = ruled.chain(parsed.all("remove-tool")).map(str::to_owned).collect();
-        Box::new(move |used| {
-            let tool = crate::policy::tool_argument(used).0;
-            !denied.iter().any(|own| own == tool)
-        })
-    },
+    may_run: |_, _| Box::new(|_| true),
 };

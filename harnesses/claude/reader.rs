@@ -6,7 +6,7 @@ use crate::error::{Failure, Kind};
 use crate::reply::{DocumentReader, LineReader, Reader, Reply, RunEnd, TextReader};
 use crate::request::Output;
 
-const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind, no_result };
+const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind, no_result, input_is_all: false };
 
 /// A reader for this form of output.
 pub(super) fn reader(output: Output) -> Box<dyn Reader> {

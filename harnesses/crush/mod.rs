@@ -1,4 +1,4 @@
-//! Crush (`@charmland/crush`). Its source (`internal/cmd`) was read on 2026-12-01; it was not run.
+//! Crush (`@charmland/crush`). By excerpts of its source (`internal/cmd`), read on 2026-12-01; it was not run.
 //!
 //! ```text
 //! crush run --quiet <profile args> [--model=P/M] [--session=ID] -- TEXT
@@ -96,7 +96,7 @@ impl AgentBuilder for Crush {
         let payload = draft.payload(true);
         draft.refuse_blank(&payload)?;
         draft.fits(Field::Prompt, &payload)?;
-        draft.row(Field::Prompt, Carried::Flag, "an argument after --: on stdin two line feeds are added");
+        draft.row(Field::Prompt, Carried::Flag, "an argument after --: it changes what comes on stdin");
         draft.args(["--"]);
         draft.arg(payload.into_owned());
         Ok(draft.finish(Output::Text))

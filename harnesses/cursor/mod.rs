@@ -1,4 +1,4 @@
-//! Cursor CLI (`cursor-agent`, also installed as `agent`). Its documentation was read on 2026-12-01; it was not run.
+//! Cursor CLI (`cursor-agent`, also installed as `agent`). By excerpts of its documentation, read on 2026-12-01; it was not run.
 //!
 //! ```text
 //! cursor-agent --print --output-format json|stream-json <profile args> [--model=M] [--resume=ID] [--force] TEXT
@@ -120,7 +120,7 @@ fn is_sub_command(text: &str) -> bool {
     (2..32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
 }
 
-const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind: simple::kind, no_result };
+const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind: simple::kind, no_result, input_is_all: false };
 
 fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     simple::failed(&FACTS, end, last_output)

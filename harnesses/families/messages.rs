@@ -18,6 +18,8 @@ pub(crate) struct Flavour {
     pub(crate) kind: fn(&ResultMessage) -> Kind,
     /// The failure of a run that gave no result: by its end and the last line that was no message.
     pub(crate) no_result: fn(&RunEnd, &str) -> Failure,
+    /// Its `input_tokens` count those of the cache already.
+    pub(crate) input_is_all: bool,
 }
 
 /// Reads messages.
@@ -250,7 +252,7 @@ impl Messages {
             // A message comes as one line a block, and each line has the usage so far: the last one counts.
             self.order += 1;
             let id = message.id.clone().unwrap_or_else(|| self.order.to_string());
-            self.usage.insert(id, tokens.usage(false));
+            self.usage.insert(id, tokens.usage(self.flavour.input_is_all));
         }
         if let (true, Some(model), None) = (of_agent, &message.model, &out.collector.reply.model) {
             out.collector.reply.model = Some(model.clone());
@@ -315,7 +317,7 @@ impl Messages {
             out.event(Event::Denied { tool: denial.tool_name.into(), reason });
         }
         if let Some(tokens) = result.usage {
-            let usage = Usage { cost_usd: result.total_cost_usd, ..tokens.usage(false) };
+            let usage = Usage { cost_usd: result.total_cost_usd, ..tokens.usage(self.flavour.input_is_all) };
             out.event(Event::Usage { usage });
         }
         out.event(Event::End { ok: !result.is_failed() });

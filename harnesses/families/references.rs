@@ -66,3 +66,81 @@ fn candidates(token: &str) -> impl Iterator<Item = &str> {
         .into_iter()
         .filter(|path| !path.is_empty())
 }
+
+/// Where a CLI that looks for `@` anywhere in a text ends the path after it.
+#[derive(Clone, Copy)]
+pub(crate) struct Cut {
+    /// What stands in `"…"` belongs to it, blanks too.
+    quotes: bool,
+    /// Any white space ends it, not only blank, tab and line end.
+    any_space: bool,
+}
+
+impl Cut {
+    /// As gemini 0.61.0 (read in its source):
+    /// `(?<!\\)@(?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?!$|[ \t\n\r]))+`.
+    pub(crate) const QUOTED: Cut = Cut { quotes: true, any_space: false };
+    /// As qwen 0.24.4 (read in its source): the same without quotes, and ended by any white space.
+    pub(crate) const PLAIN: Cut = Cut { quotes: false, any_space: true };
+}
+
+/// The paths of `@path` tokens anywhere in a text, and where they stand.
+pub(crate) fn at_paths(text: &str, cut: Cut) -> impl Iterator<Item = (usize, String)> + '_ {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr(b'@', rest)) {
+            let at = from + found;
+            from = at + 1;
+            if at > 0 && bytes[at - 1] == b'\\' {
+                continue;
+            }
+            let end = from + token_end(&text[from..], cut);
+            if end > from {
+                from = end;
+                return Some((at, unescaped(&text[at + 1..end])));
+            }
+        }
+        from = bytes.len();
+        None
+    })
+}
+
+fn token_end(text: &str, cut: Cut) -> usize {
+    let is_space = |c: char| match cut.any_space {
+        true => c.is_whitespace() || c == '\u{feff}',
+        false => matches!(c, ' ' | '\t' | '\n' | '\r'),
+    };
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let next = at + c.len_utf8();
+        match c {
+            // Without a second quote it is a character as any other.
+            '"' if cut.quotes => at = text[next..].find('"').map_or(next, |close| next + close + 1),
+            '\\' => match text[next..].chars().next() {
+                Some(escaped) if !(cut.quotes && matches!(escaped, '\n' | '\r')) => {
+                    at = next + escaped.len_utf8();
+                }
+                _ => at = next,
+            },
+            ',' | ';' | '!' | '?' | '(' | ')' | '[' | ']' | '{' | '}' => break,
+            c if is_space(c) => break,
+            '.' if text[next..].chars().next().is_none_or(is_space) => break,
+            _ => at = next,
+        }
+    }
+    at
+}
+
+/// The path that a token names: quotes are taken off on Windows, and backslashes elsewhere.
+fn unescaped(token: &str) -> String {
+    if cfg!(windows) {
+        return token.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(token).to_owned();
+    }
+    let mut path = String::with_capacity(token.len());
+    let mut chars = token.chars();
+    while let Some(c) = chars.next() {
+        path.push(if c == '\\' { chars.next().unwrap_or('\\') } else { c });
+    }
+    path
+}

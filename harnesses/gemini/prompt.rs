@@ -1,6 +1,6 @@
 //! How the payload reaches gemini: as an argument, glued, or on stdin, and what it reads in it.
 
-use super::super::families::references::field_at;
+use super::super::families::references::{Cut, at_paths, field_at};
 use crate::command::Check;
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{Draft, StdinPrompt};
@@ -50,7 +50,7 @@ fn references(draft: &mut Draft<'_>, payload: &str) -> Result<()> {
         return Ok(());
     }
     let mut seen = std::collections::HashSet::new();
-    for (at, path) in at_paths(payload) {
+    for (at, path) in at_paths(payload, Cut::QUOTED) {
         let field = field_at(request, at);
         if AGENTS.contains(&path.as_str()) {
             return Err(Failure::new(
@@ -68,62 +68,3 @@ fn references(draft: &mut Draft<'_>, payload: &str) -> Result<()> {
 
 /// Agents that every gemini 0.61.0 has (read in its source; `@cli_help` run on 2026-11-30).
 const AGENTS: [&str; 4] = ["codebase_investigator", "cli_help", "generalist", "browser_agent"];
-
-/// The paths of `@path` tokens and where they stand, as gemini 0.61.0 cuts them (read in its source):
-/// `(?<!\\)@(?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?!$|[ \t\n\r]))+`.
-fn at_paths(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
-    let bytes = text.as_bytes();
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr(b'@', rest)) {
-            let at = from + found;
-            from = at + 1;
-            if at > 0 && bytes[at - 1] == b'\\' {
-                continue;
-            }
-            let end = token_end(bytes, from);
-            if end > from {
-                from = end;
-                return Some((at, unescaped(&text[at + 1..end])));
-            }
-        }
-        from = bytes.len();
-        None
-    })
-}
-
-fn token_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(&b) = bytes.get(at) {
-        match b {
-            b'"' => match memchr::memchr(b'"', &bytes[at + 1..]) {
-                Some(close) => at += close + 2,
-                // Without a second quote it is a character as any other.
-                None => at += 1,
-            },
-            b'\\' if bytes.get(at + 1).is_some_and(|next| !matches!(next, b'\n' | b'\r')) => {
-                at += 2;
-                while bytes.get(at).is_some_and(|b| b & 0xC0 == 0x80) {
-                    at += 1;
-                }
-            }
-            b' ' | b'\t' | b'\n' | b'\r' | b',' | b';' | b'!' | b'?' | b'(' | b')' | b'[' | b']' | b'{'
-            | b'}' => break,
-            b'.' if matches!(bytes.get(at + 1), None | Some(b' ' | b'\t' | b'\n' | b'\r')) => break,
-            _ => at += 1,
-        }
-    }
-    at
-}
-
-/// The path that a token names: quotes are taken off on Windows, and backslashes elsewhere.
-fn unescaped(token: &str) -> String {
-    if cfg!(windows) {
-        return token.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(token).to_owned();
-    }
-    let mut path = String::with_capacity(token.len());
-    let mut chars = token.chars();
-    while let Some(c) = chars.next() {
-        path.push(if c == '\\' { chars.next().unwrap_or('\\') } else { c });
-    }
-    path
-}

@@ -1,4 +1,4 @@
-//! goose. Its documentation and its source (`goose-cli`, main of 2026) were read on 2026-12-01; it was not run.
+//! goose. By excerpts of its documentation and its source (`goose-cli` of 2026), read on 2026-12-01; it was not run.
 //!
 //! ```text
 //! goose run --quiet --output-format stream-json <profile args> [--system=S] [--max-turns=N]

@@ -9,7 +9,7 @@
 //! - Its tries after 429 and 5xx have a limit.
 
 use super::families::opencode::{Fork, lower, reader};
-use crate::command::{EnvEntry, Text};
+use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Facts};
 use crate::lowering::Lowered;
@@ -29,12 +29,14 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
 });
 
 /// No look for updates, no telemetry, no process that stays, and two tries more after an error of the model server.
-static ENV: [EnvEntry; 5] = [
+/// Libraries that it unpacks at each start go with the run's folder.
+static ENV: [EnvEntry; 6] = [
     (Cow::Borrowed("KILO_DISABLE_AUTOUPDATE"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("KILO_DISABLE_LSP_DOWNLOAD"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("KILO_TELEMETRY_LEVEL"), Text::Plain(Cow::Borrowed("off"))),
     (Cow::Borrowed("KILO_NO_DAEMON"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("KILO_SESSION_RETRY_LIMIT"), Text::Plain(Cow::Borrowed("2"))),
+    (Cow::Borrowed("BUN_TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
 ];
 
 static FORK: Fork = Fork {

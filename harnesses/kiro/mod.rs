@@ -1,4 +1,4 @@
-//! Kiro CLI (`kiro-cli`), by its documentation, read on 2026-12-01; all of it is the family's.
+//! Kiro CLI (`kiro-cli`), by excerpts of its documentation, read on 2026-12-01; all of it is the family's.
 //!
 //! It goes on with a session by `--resume-id`, and ends with 4 where the agent that a profile names is not there (read).
 //! Which of its engines runs without a terminal is named, `--v2`, so that it does not depend on a default (read).

@@ -4,7 +4,7 @@
 //! outside of it; its agent `plan` runs commands too.
 
 use super::families::opencode::{Fork, lower, reader};
-use crate::command::{EnvEntry, Text};
+use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Facts};
 use crate::lowering::Lowered;
@@ -23,10 +23,12 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
     Err(bad) => unreachable!("{bad}"),
 });
 
-/// No look for updates, and no programs that are fetched for the languages of the workspace.
-static ENV: [EnvEntry; 2] = [
+/// No look for updates, and no programs that are fetched for the languages of the workspace. Libraries that it unpacks at
+/// each start go with the run's folder.
+static ENV: [EnvEntry; 3] = [
     (Cow::Borrowed("OPENCODE_DISABLE_AUTOUPDATE"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("OPENCODE_DISABLE_LSP_DOWNLOAD"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("BUN_TMPDIR"), Text::Pieces(Cow::Borrowed(&[Piece::Tmp]))),
 ];
 
 static FORK: Fork = Fork {

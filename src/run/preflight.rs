@@ -30,11 +30,21 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
     for check in &command.checks {
         match check {
             Check::NoneAbove { names, why } => none_above(&cwd, names, why)?,
+            Check::NoVariables { names, keep, why } => {
+                let homes: Vec<PathBuf> = home.map(PathBuf::from).into_iter().collect();
+                super::env_files::sets_nothing(names, keep, why, &cwd, &homes, env)?;
+            }
             Check::NoFilesIn { dir, suffix, why } => no_files_in(Path::new(&**dir), suffix, why)?,
             Check::NoneUpwards { names, why } => none_upwards(&cwd, home.map(Path::new), names, why)?,
             Check::NoVariable { name, why } => no_variable(env, name, why)?,
             Check::NoTextIn { path, text, why } => {
                 no_text_in(Path::new(&*path.filled(|piece| fill(piece, home, env))?), text, why)?;
+            }
+            Check::NoTextsIn { paths, texts, why } => {
+                for path in paths.iter() {
+                    let path = path.filled(|piece| fill(piece, home, env))?;
+                    texts.iter().try_for_each(|text| no_text_in(Path::new(&*path), text, why))?;
+                }
             }
             Check::NoneTrusted { settings, names, why } => {
                 let settings = settings.filled(|piece| fill(piece, home, env))?;

@@ -76,29 +76,16 @@ fn full_autonomy_is_the_flag_of_the_cli() {
     );
 }
 
-/// `--ask` is a sentence before the prompt, so nothing is held by it.
+/// `--ask` is a sentence before the prompt, and nobody has seen that a denied tool stays away.
 #[test]
-fn auggie_is_kept_from_tools_by_name_and_held_to_no_list() {
+fn auggie_is_not_taken_at_its_word() {
     for text in [
         r#"{"prompt": "x", "permission": "read-only"}"#,
         r#"{"prompt": "x", "tools": []}"#,
-        r#"{"prompt": "x", "tools": "edit"}"#,
+        r#"{"prompt": "x", "tools": {"allow": ["*"], "deny": ["shell"]}}"#,
     ] {
-        let asked = request(text);
-        assert_eq!(lowered("auggie", &asked).unwrap_err().kind, Kind::Unenforceable, "{text}");
-        let all_the_same = lowered("auggie", &DispatchRequest { allow_unenforced: true, ..asked }).unwrap();
-        let args = args(&all_the_same.command);
-        assert!(
-            !args.contains(&"--ask".to_owned()) && args.contains(&"--remove-tool=launch-process".to_owned())
-        );
+        assert_eq!(lowered("auggie", &request(text)).unwrap_err().kind, Kind::Unenforceable);
     }
-    let but_edits = request(r#"{"prompt": "x", "tools": {"allow": ["*"], "deny": ["edit"]}}"#);
-    let args = args(&lowered("auggie", &but_edits).unwrap().command);
-    for tool in ["str-replace-editor", "save-file", "apply_patch", "remove-files"] {
-        assert!(args.contains(&format!("--permission={tool}:deny")), "{args:?}");
-        assert!(args.contains(&format!("--remove-tool={tool}")), "{args:?}");
-    }
-    assert!(!args.iter().any(|arg| arg.contains("launch-process")), "{args:?}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
 #[cfg(feature = "testkit")]
+mod kimi;
+#[cfg(feature = "testkit")]
 mod opencode;
 #[cfg(feature = "testkit")]
 mod openhands;
@@ -37,6 +39,8 @@ mod policy;
 mod process;
 #[cfg(feature = "testkit")]
 mod properties;
+#[cfg(feature = "testkit")]
+mod qwen;
 mod replies;
 mod request;
 #[cfg(feature = "run")]
@@ -50,5 +54,7 @@ mod testkit;
 mod tidy;
 #[cfg(feature = "testkit")]
 mod transcripts;
+#[cfg(feature = "testkit")]
+mod vibe;
 #[cfg(feature = "typed")]
 mod wire;

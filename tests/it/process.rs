@@ -443,6 +443,46 @@ fn a_restricting_request_takes_away_what_env_files_of_the_workspace_would_set() 
 }
 
 #[test]
+fn an_env_file_that_cannot_be_taken_back_is_refused() {
+    use teamster::command::Check;
+    use teamster::run::{RunContext, Runner};
+    let fake = Fake::new("init; say ok; result");
+    let home = tempfile::tempdir().expect("a home");
+    let work = home.path().join("repo/deep");
+    std::fs::create_dir_all(&work).expect("folders");
+    let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    env.push(("HOME".into(), home.path().into()));
+    let registry = HarnessRegistry::builtin();
+    let gemini = registry.get("gemini").expect("built in");
+    let request = DispatchRequest { cwd: Some(work), output: Output::Stream, ..hi() };
+    let profile = Profile::default();
+    let mut lowered = teamster::lower(gemini, &request, &profile).expect("lowers");
+    lowered.command.checks.push(Check::NoVariables {
+        names: vec![".env".into()].into(),
+        keep: vec!["GEMINI_API_KEY".into()].into(),
+        why: "the CLI would take it".into(),
+    });
+    let run = || {
+        let limits = profile.limits.settled().expect("limits");
+        let deadline = std::time::Instant::now() + limits.timeout;
+        let mut emit = |_: teamster::Event<'_>| {};
+        let context =
+            RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
+        let mut runner = LocalRunner { env: Some(env.clone()), ..fake.runner() };
+        block_on(runner.run(&lowered, context)).map(|ran| ran.reply.text).map_err(|e| (e.kind, e.message))
+    };
+    let write = |path: &str, text: &str| std::fs::write(home.path().join(path), text).expect("written");
+    write(".env", "MINE=1\n");
+    // What the child has a value for already stays as it is.
+    write("repo/.env", "# A=1\n\u{feff}export GEMINI_API_KEY = http://theirs:1/b=c\r\nPATH=/evil\n");
+    assert_eq!(run(), Ok("ok".to_owned()));
+    write("repo/.env", "BASE_URL=http://elsewhere\n");
+    let (kind, message) = run().expect_err("is refused");
+    assert_eq!(kind, Kind::Unenforceable);
+    assert!(message.contains("sets BASE_URL: the CLI would take it"), "{message}");
+}
+
+#[test]
 fn a_restriction_that_the_users_settings_would_undo_is_refused() {
     let fake = Fake::new("init; say ok; result");
     let home = tempfile::tempdir().expect("a home");
@@ -510,4 +550,45 @@ fn a_grandchild_that_writes_for_ever_does_not_keep_the_run_from_its_end() {
     assert_eq!(outcome.text.as_deref(), Some("done"), "{:?}", outcome.failure);
     assert!(took < Duration::from_secs(10), "{took:?}");
     assert!(!is_alive(&fake.read("pid")));
+}
+
+/// A project's files count in every directory above the working directory, by any name of it, but not the user's own.
+#[test]
+fn what_a_cli_reads_upwards_is_looked_for_up_to_the_root_and_not_in_the_home() {
+    use teamster::command::Check;
+    use teamster::run::{RunContext, Runner};
+    let registry = HarnessRegistry::builtin();
+    let gemini = registry.get("gemini").expect("built in");
+    let fake = Fake::new("init; say ok; result");
+    let home = tempfile::tempdir().expect("a home");
+    let deep = home.path().join("repo/deep");
+    std::fs::create_dir_all(&deep).expect("folders");
+    let request = DispatchRequest { cwd: Some(deep.clone()), output: Output::Stream, ..hi() };
+    let run = |checks: Vec<Check>, more: &[(&str, &str)]| {
+        let profile = Profile { env_pass: vec!["SETTINGS".to_owned()], ..Profile::default() };
+        let mut lowered = teamster::lower(gemini, &request, &profile).expect("lowers");
+        lowered.command.checks = checks;
+        let mut env: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+        env.push(("HOME".into(), home.path().into()));
+        env.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+        let limits = profile.limits.settled().expect("limits");
+        let deadline = std::time::Instant::now() + limits.timeout;
+        let mut emit = |_: teamster::Event<'_>| {};
+        let context =
+            RunContext { builder: gemini, profile: &profile, limits, deadline, attempt: 1, emit: &mut emit };
+        block_on(LocalRunner { env: Some(env), ..fake.runner() }.run(&lowered, context))
+            .map(|_| ())
+            .map_err(|e| e.kind)
+    };
+    let upwards =
+        || vec![Check::NoneUpwards { names: vec!["x.json".into()].into(), why: "it runs it".into() }];
+    std::fs::write(home.path().join("x.json"), "").expect("the user's own");
+    assert_eq!(run(upwards(), &[]), Ok(()));
+    std::fs::write(home.path().join("repo/x.json"), "").expect("the project's");
+    assert_eq!(run(upwards(), &[]), Err(Kind::Unenforceable));
+
+    let variable = || vec![Check::NoVariable { name: "SETTINGS".into(), why: "the run needs it".into() }];
+    assert_eq!(run(variable(), &[]), Ok(()));
+    assert_eq!(run(variable(), &[("SETTINGS", "")]), Ok(()));
+    assert_eq!(run(variable(), &[("SETTINGS", "/mine.json")]), Err(Kind::Unsupported));
 }

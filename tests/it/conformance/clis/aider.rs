@@ -28,6 +28,7 @@ pub(crate) static CLI: Cli = Cli {
     seconds: Seconds { run: 120, start: 45 },
     exceptions: &[
         (Except::NoShell, "a command in an answer is a suggestion to the user"),
+        (Except::OneArgument, "a file would lose the carriage returns of this one"),
         (Except::NoReading, "it has no tools: files are added by the user"),
         (
             Except::SystemFromUser,

@@ -48,7 +48,7 @@ pub(crate) static CLI: Cli = Cli {
     ],
     hostile,
     prompt,
-    seconds: Seconds { run: 180, start: 25 },
+    seconds: Seconds { run: 240, start: 60 },
     exceptions: &[
         (Except::Retries(429), "it tries for 80 seconds without a word, and has no setting"),
         (Except::Retries(500), "it tries for over 60 seconds without a word, and has no setting"),

@@ -7,10 +7,12 @@ pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod hermes;
 pub(crate) mod kilo;
+pub(crate) mod kimi;
 pub(crate) mod opencode;
 pub(crate) mod openhands;
 pub(crate) mod pi;
 pub(crate) mod qwen;
+pub(crate) mod vibe;
 
 /// Command line words as they are.
 fn words(line: &[&str]) -> Vec<String> {

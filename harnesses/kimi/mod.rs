@@ -1,0 +1,121 @@
+//! Kimi Code (`@moonshot-ai/kimi-code`), as verified by running 2.1.0 on 2026-12-01.
+//!
+//! ```text
+//! kimi --output-format=stream-json <profile args> [--model=ALIAS] [--agent-file={file:agent.md}] [--session=ID]
+//!      [--add-dir=D] --prompt=PAYLOAD
+//! ```
+//!
+//! - The prompt is an argument and nothing else: stdin is not read, and there is no file for it. It arrives as it is.
+//! - The text form puts a bullet and two blanks before its lines, so it is always asked for events. They have no
+//!   tokens, and errors stand on standard error only.
+//! - In this mode every tool that is there runs unasked. A file with an agent is the one limit, and it cannot be
+//!   given to a session that is resumed, which keeps the agent that it began with. See `rights.rs`.
+//! - The Python package of the same program prints that it is deprecated, and ends with 0.
+//! - It tries again 10 times by itself; that is a setting of the user's.
+
+mod reader;
+mod rights;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
+use crate::command::{EnvEntry, Text};
+use crate::error::{Failure, Kind, Result, cut};
+use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::lowering::{Carried, Field, Lowered};
+use crate::profile::Profile;
+use crate::reply::Reader;
+use crate::request::{DispatchRequest, Output, Session};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The harness of Kimi Code.
+#[derive(Debug, Clone, Copy)]
+pub struct Kimi;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// No updates, and nothing told of the run.
+static ENV: [EnvEntry; 2] = [
+    (Cow::Borrowed("KIMI_CODE_NO_AUTO_UPDATE"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("KIMI_DISABLE_TELEMETRY"), Text::Plain(Cow::Borrowed("1"))),
+];
+
+impl AgentBuilder for Kimi {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        let mut draft = Draft::new(&FACTS, request, profile, &ENV);
+        draft.args(["--output-format=stream-json"]);
+        match request.output {
+            Output::Auto => {}
+            Output::Text => draft.row(
+                Field::Output,
+                Carried::Flag,
+                "--output-format=stream-json, and the text is taken from it: the text form indents it",
+            ),
+            Output::Json => {
+                draft.row(Field::Output, Carried::Flag, "--output-format=stream-json, one event a line");
+            }
+            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output-format=stream-json"),
+        }
+        draft.profile_args(&rights::GRAMMAR)?;
+        if let Some(model) = draft.model()? {
+            draft.glued(Field::Model, "--model", model)?;
+        }
+        draft.dropped(Field::Effort, "kimi takes it from the model in its configuration, and has no flag");
+        draft.dropped(Field::MaxTurns, "kimi takes its limit of steps from its configuration");
+        let folded = rights::lower(&mut draft)?;
+        session(&mut draft)?;
+        for dir in &request.add_dirs {
+            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
+        }
+        if request.file_references {
+            draft.dropped(Field::FileReferences, "kimi replaces no @path of a prompt");
+        }
+        let payload = draft.payload(folded);
+        draft.refuse_blank(&payload)?;
+        let arg = format!("--prompt={payload}");
+        draft.fits(Field::Prompt, &arg)?;
+        draft.row(Field::Prompt, Carried::Flag, format!("--prompt, {} bytes", payload.len()));
+        draft.arg(arg);
+        Ok(draft.finish(Output::Stream))
+    }
+
+    fn reader(&self, output: Output) -> Box<dyn Reader> {
+        reader::reader(output)
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&stand_in::KimiStandIn)
+    }
+}
+
+/// It gives every session an id of its own, `session_UUID`; another text is an error (run).
+fn session(draft: &mut Draft<'_>) -> Result<()> {
+    match &draft.request.session {
+        None => Ok(()),
+        Some(Session::New(None)) => {
+            draft.session_of_its_own();
+            Ok(())
+        }
+        Some(Session::New(Some(_))) => Err(Failure::new(
+            Kind::Unsupported,
+            "session.id: kimi gives every session an id of its own, and takes none",
+        )
+        .hint("leave the id out: the outcome has the one that kimi gave")),
+        Some(Session::Resume(id)) => {
+            let Some(own) = id.strip_prefix("session_") else {
+                let why = format!("`{}` is no session id: kimi's are session_ and a UUID", cut(id, 80));
+                return Err(Failure::invalid("session.resume", why));
+            };
+            draft.uuid("session.resume", own)?;
+            draft.glued(Field::Session, "--session", id)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Mistral Vibe (`mistral-vibe`), as verified by running 3.0.2 on 2026-12-01.
+//!
+//! ```text
+//! vibe --output=streaming --output-dir={tmp}/.. <profile args> [rights] [--resume=U] [--add-dir=D] [--max-turns=N] -p
+//!                                                                           (payload on stdin, or --prompt=PAYLOAD)
+//! ```
+//!
+//! - An entry a line when it is whole; how a run ended, its tokens and its errors are in `export.json`, which it
+//!   leaves on every exit.
+//! - `-p` with no value reads stdin, and trims it; `--prompt=` takes a text as it is; `-p --help` prints the help and ends with 0.
+//! - The model is an alias of the user's configuration and has no flag: `VIBE_ACTIVE_MODEL`. An unknown one is
+//!   in silence another provider's.
+//! - A system prompt is a file of the CLI's home that an agent there names: it is folded into the prompt.
+//! - A busy server is asked again for 300 s; `VIBE_API_RETRY_MAX_ELAPSED_TIME` bounds that.
+//! - See `rights.rs` for what it may do.
+
+mod reader;
+mod rights;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
+use crate::command::{EnvEntry, Piece, Text};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::lowering::{Carried, Field, Lowered};
+use crate::profile::Profile;
+use crate::reply::Reader;
+use crate::request::{DispatchRequest, Output, Session};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The harness of Mistral Vibe.
+#[derive(Debug, Clone, Copy)]
+pub struct Vibe;
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
+    Ok(facts) => facts,
+    Err(bad) => unreachable!("{bad}"),
+});
+
+/// No updates, nothing told of the run, and a bound on what it tries again by itself.
+static ENV: [EnvEntry; 4] = [
+    (Cow::Borrowed("VIBE_ENABLE_UPDATE_CHECKS"), Text::Plain(Cow::Borrowed("false"))),
+    (Cow::Borrowed("VIBE_ENABLE_AUTO_UPDATE"), Text::Plain(Cow::Borrowed("false"))),
+    (Cow::Borrowed("VIBE_ENABLE_TELEMETRY"), Text::Plain(Cow::Borrowed("false"))),
+    (Cow::Borrowed("VIBE_API_RETRY_MAX_ELAPSED_TIME"), Text::Plain(Cow::Borrowed("30"))),
+];
+
+/// What it says of a run, in the folder of `--output-dir`.
+const EXPORT: &str = "export.json";
+
+/// `/`, `!` and `@` are text there (run). Tried with 200 KiB; no limit is known.
+const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &[], most: 8 << 20 };
+
+impl AgentBuilder for Vibe {
+    fn facts(&self) -> &Facts {
+        &FACTS
+    }
+
+    fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
+        let mut draft = Draft::new(&FACTS, request, profile, &ENV);
+        draft.args(["--output=streaming"]);
+        let here = vec![Piece::Plain("--output-dir=".into()), Piece::Tmp, Piece::Plain("/..".into())];
+        draft.arg(Text::Pieces(here.into()));
+        draft.results.push(EXPORT.into());
+        match request.output {
+            Output::Auto => {}
+            Output::Text => draft.row(
+                Field::Output,
+                Carried::Flag,
+                "--output=streaming, and the text is taken from it: the text form names no session",
+            ),
+            Output::Json => {
+                draft.row(Field::Output, Carried::Flag, "--output=streaming, which is one entry a line");
+            }
+            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output=streaming"),
+        }
+        draft.profile_args(&rights::GRAMMAR)?;
+        if let Some(model) = draft.model()? {
+            draft.set_env("VIBE_ACTIVE_MODEL", model.to_owned());
+            draft.row(Field::Model, Carried::Env, format!("VIBE_ACTIVE_MODEL={model}"));
+        }
+        draft.dropped(Field::Effort, "vibe takes it from the model in its configuration, and has no flag");
+        rights::lower(&mut draft)?;
+        session(&mut draft)?;
+        for dir in &request.add_dirs {
+            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
+        }
+        if let Some(turns) = request.max_turns {
+            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
+        }
+        if request.file_references {
+            draft.dropped(Field::FileReferences, "vibe replaces no @path of a prompt");
+        }
+        prompt(&mut draft)?;
+        Ok(draft.finish(Output::Stream))
+    }
+
+    fn reader(&self, output: Output) -> Box<dyn Reader> {
+        reader::reader(output)
+    }
+
+    #[cfg(feature = "stand-in")]
+    fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
+        Some(&stand_in::VibeStandIn)
+    }
+}
+
+/// Stdin is trimmed and an argument is not (run): a payload with white space around it is an argument.
+fn prompt(draft: &mut Draft<'_>) -> Result<()> {
+    let payload = crate::lowering::payload(draft.request, true);
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');
+    if !payload.starts_with(is_space) && !payload.ends_with(is_space) {
+        draft.args(["-p"]);
+        return draft.payload_on_stdin(&STDIN);
+    }
+    let payload = draft.payload(true);
+    draft.refuse_blank(payload.trim_matches(is_space))?;
+    let arg = format!("--prompt={payload}");
+    draft.fits(Field::Prompt, &arg)?;
+    draft.row(Field::Prompt, Carried::Flag, "--prompt, since stdin loses the white space around it");
+    draft.arg(arg);
+    Ok(())
+}
+
+/// It gives every session an id of its own; a text that names none is an error (run).
+fn session(draft: &mut Draft<'_>) -> Result<()> {
+    match &draft.request.session {
+        None => Ok(()),
+        Some(Session::New(None)) => {
+            draft.session_of_its_own();
+            Ok(())
+        }
+        Some(Session::New(Some(_))) => Err(Failure::new(
+            Kind::Unsupported,
+            "session.id: vibe gives every session an id of its own, and takes none",
+        )
+        .hint("leave the id out: the outcome has the one that vibe gave")),
+        Some(Session::Resume(id)) => {
+            draft.uuid("session.resume", id)?;
+            draft.glued(Field::Session, "--resume", id)
+        }
+    }
+}
