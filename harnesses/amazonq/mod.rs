@@ -29,7 +29,7 @@ impl AgentBuilder for AmazonQ {
     }
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
-        amazon_q::lower(&FACTS, request, profile, None)
+        amazon_q::lower(&FACTS, request, profile, None, None)
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {

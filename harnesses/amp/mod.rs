@@ -1,14 +1,18 @@
-//! Amp (`@ampcode/cli`). By excerpts of its manual, read on 2026-12-01; without an account no run with a model was made.
+//! Amp (`@ampcode/cli`). By excerpts of its manual, its help and its program, read on 2026-12-01; without an account no
+//! run with a model was made.
 //!
 //! ```text
-//! amp [threads continue ID] --execute --stream-json <profile args> [--mode=L] [--dangerously-allow-all]
-//!                                                                                        (payload on stdin)
+//! amp [threads continue ID] --execute[=TEXT] --stream-json --no-ide <profile args> [--mode=L]  (payload on stdin)
 //! ```
 //!
 //! - `--stream-json` writes messages, one a line (read). Without a key it prints the address of its sign-in on standard
-//!   output and waits: what the runner ends then is told as a failure to sign in.
-//! - What may run stands in its settings, `amp.permissions`; a file of ours would take the place of the user's, with what
-//!   they forbid in it. So every restriction is refused.
+//!   output and waits for ever: the line that says so ends the run, as a failure to sign in.
+//! - The prompt stands on stdin, which loses the white space at its end; beside a text of `--execute` it would be put
+//!   into a fence before it (read). So a text with white space at its end is the value of `--execute`, and stdin empty.
+//! - By itself it adds the file and the selection of an open editor to every message (read): `--no-ide`.
+//! - Every tool runs unasked but what the settings refuse: `amp.permissions`. A file of ours would take the place of the
+//!   user's, with what they forbid in it; settings of the project and of an administrator would win over it (read). So
+//!   every restriction is refused. `--dangerously-allow-all` would lift what the user forbids, and is not used.
 //! - `--mode` picks the model and how long it thinks: low, medium, high, ultra (read).
 
 use super::families::messages::{Flavour, Messages};
@@ -19,7 +23,7 @@ use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
 use crate::profile::Profile;
-use crate::reply::{LineReader, Reader, RunEnd};
+use crate::reply::{Collector, Decode, Event, LineReader, Out, Reader, Reply, RunEnd};
 use crate::request::{DispatchRequest, Effort, Output, Session};
 use std::sync::LazyLock;
 
@@ -39,6 +43,12 @@ const GRAMMAR: Grammar = Grammar {
         opt("execute", Some('x'), MaybeValue, Ours),
         opt("stream-json", None, Nothing, Ours),
         opt("stream-json-input", None, Nothing, Ours),
+        opt("stream-json-thinking", None, Nothing, Ours),
+        opt("no-ide", None, Nothing, Ours),
+        opt("ide", None, Nothing, Ours),
+        opt("no-tui", None, Nothing, Ours),
+        opt("orb-execute", None, Nothing, Ours),
+        opt("attach", None, Value, Ours),
         opt("help", Some('h'), Nothing, Ours),
         opt("version", Some('V'), Nothing, Ours),
         opt("mode", Some('m'), Value, Free),
@@ -67,7 +77,12 @@ impl AgentBuilder for Amp {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &[]);
         session(&mut draft)?;
-        draft.args(["--execute", "--stream-json"]);
+        let payload = crate::lowering::payload(request, true);
+        let as_option = payload.trim_end().len() != payload.len();
+        if !as_option {
+            draft.args(["--execute"]);
+        }
+        draft.args(["--stream-json", "--no-ide"]);
         if request.output != Output::Auto {
             draft.row(Field::Output, Carried::Flag, "--stream-json, its one form that says how a run ended");
         }
@@ -77,23 +92,29 @@ impl AgentBuilder for Amp {
         if let Some(mode) = draft.effort(MODES) {
             draft.glued(Field::Effort, "--mode", mode)?;
         }
-        let all = "--dangerously-allow-all: nothing is asked";
-        simple::unheld(&mut draft, &["--dangerously-allow-all"], all, WHY)?;
+        let all = "no flag: every tool runs unasked but what the settings refuse";
+        simple::unheld(&mut draft, &[], all, WHY)?;
         draft.dropped(Field::AddDirs, "amp has no flag for it");
         draft.dropped(Field::MaxTurns, "amp has no limit of turns");
-        let payload = crate::lowering::payload(request, true);
         references::exact(&mut draft, &payload, "amp")?;
-        draft.payload_on_stdin(&STDIN)?;
+        simple::refuse_commands(&draft, &payload, COMMANDS)?;
+        if as_option {
+            let payload = draft.payload(true);
+            draft.refuse_blank(&payload)?;
+            draft.fits(Field::Prompt, &format!("--execute={payload}"))?;
+            let how = "--execute=, since white space at the end is cut off on stdin";
+            draft.row(Field::Prompt, Carried::Flag, how);
+            draft.arg(format!("--execute={payload}"));
+        } else {
+            draft.payload_on_stdin(&STDIN)?;
+        }
         Ok(draft.finish(Output::Stream))
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        Box::new(LineReader::new(Messages::new(Flavour {
-            facts: || &FACTS,
-            kind: simple::kind,
-            no_result,
-            input_is_all: false,
-        })))
+        let messages =
+            Messages::new(Flavour { facts: || &FACTS, kind: simple::kind, no_result, input_is_all: false });
+        Box::new(LineReader::new(AmpLines { messages, signs_in: None }))
     }
 
     #[cfg(feature = "stand-in")]
@@ -125,10 +146,37 @@ fn session(draft: &mut Draft<'_>) -> Result<()> {
     }
 }
 
+/// What it may take for its own at the start of a text: nothing is written about runs without a terminal, and in one
+/// these are.
+const COMMANDS: &[char] = &['/', '$'];
+
+/// Messages, and the line of one that will never get an answer.
+struct AmpLines {
+    messages: Messages,
+    signs_in: Option<String>,
+}
+
+impl Decode for AmpLines {
+    fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
+        // What an agent says stands in JSON: a line like this is of amp itself.
+        if line.starts_with(b"No API key found") {
+            self.signs_in = Some(crate::reply::utf8(line).into_owned());
+            return out.event(Event::End { ok: false });
+        }
+        self.messages.line(line, out);
+    }
+
+    fn judge(self, collected: Collector, end: &RunEnd) -> Reply {
+        match self.signs_in {
+            None => self.messages.judge(collected, end),
+            Some(said) => Reply { error: Some(FACTS.failure(Kind::Auth, &said)), ..Reply::default() },
+        }
+    }
+}
+
 fn no_result(end: &RunEnd, last_output: &str) -> Failure {
-    let signs_in = last_output.contains("https://") && last_output.contains("auth");
-    if signs_in || end.last_line().is_some_and(|line| !end.is_fine() && line.contains("amp login")) {
-        return FACTS.failure(Kind::Auth, "it asks to sign in in a browser");
+    if let Some(line) = simple::told(end, &["amp login", "AMP_API_KEY"]).filter(|_| !end.is_fine()) {
+        return FACTS.failure(Kind::Auth, &line);
     }
     simple::failed(&FACTS, end, last_output)
 }
@@ -141,8 +189,8 @@ static STAND_IN: simple::Simple = simple::Simple {
         [threads, go_on, _] if threads == "threads" && go_on == "continue" => Some(3),
         _ => Some(0),
     },
-    prompt: simple::Prompt::Stdin,
-    commands: &[],
+    prompt: simple::Prompt::OptionOrStdin("execute"),
+    commands: COMMANDS,
     trims: false,
     model: "mode",
     lead: "",

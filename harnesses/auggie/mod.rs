@@ -1,19 +1,21 @@
-//! Auggie (`@augmentcode/auggie`). By excerpts of its documentation, read on 2026-12-01; without an account no run was made.
+//! Auggie (`@augmentcode/auggie`). By excerpts of its documentation, its help and its program (0.36.0), read on 2026-12-01;
+//! without an account no run with a model was made.
 //!
 //! ```text
 //! auggie --print --output-format json <profile args> [--model=M] [--reasoning-effort=L] [--max-turns=N] [--resume=ID]
-//!        [--ask] [--remove-tool=T]… --instruction-file=FILE
+//!        [--add-workspace=D]… --instruction-file=FILE
 //! ```
 //!
 //! - With no server behind it, it ended with status 0 and without a word: that is an empty reply.
-//! - `--ask`, `--remove-tool` and `--permission` are there to hold it (read); nobody has seen that they do, nor what a
-//!   repository's settings and servers do under them. So every restriction is refused.
-//! - A leading `/` is a command of the user or the project (read): refused.
+//! - `--ask` is a sentence before the prompt and takes no tool away (read). A tool in no rule of `--permission` runs, and
+//!   what servers, integrations of the account and sub-agents bring is in no list here; nobody has seen that denied tools
+//!   stay away. So every restriction is refused.
+//! - The instruction is trimmed, and a leading `/` is a command of the user or the project (read): both are refused.
 
-use super::families::messages::{Flavour, Messages};
+use super::families::messages::{Flavour, Messages, ResultMessage};
 use super::families::simple;
 use crate::command::Text;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, Draft, Facts};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
@@ -48,16 +50,31 @@ const GRAMMAR: Grammar = Grammar {
         opt("model", Some('m'), Value, Free),
         opt("reasoning-effort", None, Value, Free),
         opt("max-turns", None, Value, Free),
-        opt("ask", Some('a'), Nothing, Right),
+        opt("retry-timeout", None, Value, Free),
+        opt("rules", None, Value, Free),
+        opt("wait-for-indexing", None, Nothing, Free),
+        opt("allow-indexing", None, Nothing, Free),
+        opt("show-cost", None, Nothing, Free),
+        opt("queue", None, Value, Ours),
+        opt("enhance-prompt", None, Nothing, Ours),
+        opt("mcp", None, Nothing, Ours),
+        opt("acp", None, Nothing, Ours),
+        opt("ask", Some('a'), Nothing, Ours),
         opt("remove-tool", None, Value, Right),
         opt("permission", None, Value, Right),
         opt("mcp-config", None, Value, Right),
         opt("workspace-root", Some('w'), Value, Right),
+        opt("add-workspace", None, Value, Right),
+        opt("persona", None, Value, Right),
+        opt("plugin-dir", None, Value, Right),
+        opt("shell", None, Value, Right),
+        opt("startup-script", None, Value, Right),
+        opt("startup-script-file", None, Value, Right),
     ],
 };
 
 const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
-const WHY: &str = "nobody has seen that its --ask and --remove-tool hold it";
+const WHY: &str = "auggie runs every tool that no rule names, and its --ask is but a sentence in the prompt";
 
 impl AgentBuilder for Auggie {
     fn facts(&self) -> &Facts {
@@ -86,11 +103,14 @@ impl AgentBuilder for Auggie {
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
         }
-        draft.dropped(Field::AddDirs, "auggie has one workspace");
+        for dir in &request.add_dirs {
+            draft.glued(Field::AddDirs, "--add-workspace", &dir.to_string_lossy())?;
+        }
         draft.dropped(Field::FileReferences, "auggie replaces no @path of an instruction file");
         let payload = draft.payload(true);
         draft.refuse_blank(&payload)?;
         simple::refuse_commands(&draft, &payload, &['/'])?;
+        simple::refuse_trimmed(&draft, &payload)?;
         draft.row(Field::Prompt, Carried::File, format!("--instruction-file, {} bytes", payload.len()));
         draft.arg(Text::file("--instruction-file=", "prompt.md"));
         draft.file("prompt.md", payload.into_owned());
@@ -100,7 +120,7 @@ impl AgentBuilder for Auggie {
     fn reader(&self, _: Output) -> Box<dyn Reader> {
         Box::new(DocumentReader::new(Messages::new(Flavour {
             facts: || &FACTS,
-            kind: simple::kind,
+            kind,
             no_result,
             input_is_all: false,
         })))
@@ -112,18 +132,30 @@ impl AgentBuilder for Auggie {
     }
 }
 
-fn no_result(end: &RunEnd, last_output: &str) -> Failure {
-    simple::failed(&FACTS, end, last_output)
+/// Its own words for how it ended, then the HTTP status.
+fn kind(result: &ResultMessage) -> Kind {
+    match result.subtype.as_deref() {
+        Some("error_max_turns") => Kind::MaxTurns,
+        _ => simple::kind(result),
+    }
 }
 
-/// Everything may run: nothing has shown otherwise.
+fn no_result(end: &RunEnd, last_output: &str) -> Failure {
+    let signs_in = ["No auth provided", "Authentication failed"];
+    match simple::told(end, &signs_in).filter(|_| !end.is_fine()) {
+        Some(line) => FACTS.failure(Kind::Auth, line.trim_start_matches(['\u{274c}', ' '])),
+        None => simple::failed(&FACTS, end, last_output),
+    }
+}
+
+/// Everything may run, whatever `--ask` says: nothing has shown otherwise.
 #[cfg(feature = "stand-in")]
 static STAND_IN: simple::Simple = simple::Simple {
     grammar: &GRAMMAR,
     head: |_| Some(0),
     prompt: simple::Prompt::File("instruction-file"),
     commands: &['/'],
-    trims: false,
+    trims: true,
     model: "model",
     lead: "",
     form: |parsed| if parsed.last("output-format") == Some("json") { Output::Json } else { Output::Text },

@@ -7,7 +7,9 @@
 //! - `run` approves every tool by itself, whatever is asked for: each restriction is refused.
 //! - What comes on stdin gets two line feeds and the words behind it, so the prompt is a word after `--` and stdin is
 //!   empty (read).
-//! - It writes text alone, and says no id of the session.
+//! - It writes text alone: every text of the agent, one behind the other, with what it said before a tool among them. It
+//!   says no id of the session; `--session` takes the beginning of an id too, and so another session (read): only a
+//!   whole one is passed.
 
 use super::families::simple;
 use crate::command::{EnvEntry, Text};
@@ -31,8 +33,11 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_
     Err(bad) => unreachable!("{bad}"),
 });
 
-/// Nothing is told of the run (read).
-static ENV: [EnvEntry; 1] = [(Cow::Borrowed("CRUSH_DISABLE_METRICS"), Text::Plain(Cow::Borrowed("1")))];
+/// Nothing is told of the run, and no list of models is looked for (read).
+static ENV: [EnvEntry; 2] = [
+    (Cow::Borrowed("CRUSH_DISABLE_METRICS"), Text::Plain(Cow::Borrowed("1"))),
+    (Cow::Borrowed("CRUSH_DISABLE_PROVIDER_AUTO_UPDATE"), Text::Plain(Cow::Borrowed("1"))),
+];
 
 /// The options of `run` (read).
 const GRAMMAR: Grammar = Grammar {
@@ -79,6 +84,9 @@ impl AgentBuilder for Crush {
                 "crush keeps every session, and run says no id of it",
             );
         } else {
+            if let Some(Session::Resume(id)) = &request.session {
+                draft.uuid("session.resume", id)?;
+            }
             simple::session(&mut draft, "--session")?;
         }
         draft.dropped(Field::Effort, "crush has no flag for it");

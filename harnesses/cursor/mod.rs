@@ -9,8 +9,10 @@
 //! - `--print` edits files of the workspace, and runs what the user's own lists or its sandbox let run; `--force` runs
 //!   everything but what the user denies (read). Lists stand in files of the user and the project alone, so no
 //!   invocation is held to one, and a mode is chosen by the agent's own means: restrictions are refused.
-//! - The prompt is a word. Nothing says that `--` keeps one with a dash from being an option, and `/` begins commands in
-//!   its terminal: both are refused.
+//! - The prompt is a word. Nothing says that `--` keeps one with a dash from being an option, `/` begins commands in its
+//!   terminal, `&` hands the task to an agent in the cloud, and one word alone may be a sub-command (`login`, `update`):
+//!   all are refused.
+//! - A result holds every text of the agent, one behind the other (read).
 
 use super::families::messages::{Flavour, Messages};
 use super::families::{references, simple};
@@ -111,6 +113,13 @@ impl AgentBuilder for Cursor {
     }
 }
 
+const COMMANDS: &[char] = &['/', '&'];
+
+/// One word as names of sub-commands are: there are some forty, and more may come.
+fn is_sub_command(text: &str) -> bool {
+    (2..32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+}
+
 const FLAVOUR: Flavour = Flavour { facts: || &FACTS, kind: simple::kind, no_result, input_is_all: false };
 
 fn no_result(end: &RunEnd, last_output: &str) -> Failure {
@@ -120,7 +129,11 @@ fn no_result(end: &RunEnd, last_output: &str) -> Failure {
 fn prompt(draft: &mut Draft<'_>) -> Result<()> {
     let payload = draft.payload(true);
     draft.refuse_blank(&payload)?;
-    simple::refuse_commands(draft, &payload, &['/'])?;
+    simple::refuse_commands(draft, &payload, COMMANDS)?;
+    if is_sub_command(&payload) {
+        let why = format!("prompt: cursor may take `{payload}` for a command of its own");
+        return Err(Failure::new(Kind::Unsupported, why).hint("say it in a sentence"));
+    }
     if crate::lowering::looks_like_flag(&payload) {
         let why = "prompt: cursor takes it as a word, and one that begins with a dash may be an option to it";
         return Err(Failure::new(Kind::Unsupported, why).hint("put a word before the dash"));
@@ -136,9 +149,9 @@ fn prompt(draft: &mut Draft<'_>) -> Result<()> {
 #[cfg(feature = "stand-in")]
 static STAND_IN: simple::Simple = simple::Simple {
     grammar: &GRAMMAR,
-    head: |_| Some(0),
+    head: |words| (!words.first().is_some_and(|word| is_sub_command(word))).then_some(0),
     prompt: simple::Prompt::Word,
-    commands: &['/'],
+    commands: COMMANDS,
     trims: false,
     model: "model",
     lead: "",

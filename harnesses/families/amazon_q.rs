@@ -10,8 +10,12 @@
 //!   such texts, and those with white space around them, are refused.
 //! - `--trust-tools` adds to what the agent of the user may do, and takes nothing from it (read). So no flag holds a run
 //!   to a list, and every restriction is refused.
-//! - The answer stands on standard output after `> `, with escape sequences in it; so do notes on tools. A used-up quota
-//!   is told on standard error, with status 0 (read).
+//! - Characters that are not seen (zero width, line separators, tags) are taken out of the text (read): refused.
+//! - The answer stands on standard output after `> `, with escape sequences in it; so do notes on tools. It is Markdown
+//!   put into a terminal's form, without one too: marks of emphasis and code are lost, and `&amp;` is `&` (read). A
+//!   value in JSON may come out as another one, so a schema is refused.
+//! - A used-up quota is told on standard error, with status 0, also in the midst of an answer; a tool that nobody
+//!   approved ends the run with 1 (read).
 
 use super::simple;
 use crate::error::{Failure, Kind, Result};
@@ -38,8 +42,8 @@ const GRAMMAR: Grammar = Grammar {
         opt("verbose", Some('v'), Nothing, Free),
         opt("require-mcp-startup", None, Nothing, Free),
         opt("agent", None, Value, Right),
-        opt("v2", None, Nothing, Right),
-        opt("v3", None, Nothing, Right),
+        opt("v2", None, Nothing, Ours),
+        opt("v3", None, Nothing, Ours),
         opt("trust-tools", None, Value, Right),
         opt("trust-all-tools", Some('a'), Nothing, Right),
     ],
@@ -47,17 +51,36 @@ const GRAMMAR: Grammar = Grammar {
 
 const COMMANDS: &[char] = &['/', '!', '@'];
 const WHY: &str = "--trust-tools adds to what the user's own agent may do, so no flag holds a run to a list";
+/// What it takes out of a text (read).
+const UNSEEN: [std::ops::RangeInclusive<char>; 6] = [
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202f}',
+    '\u{205f}'..='\u{206f}',
+    '\u{fff0}'..='\u{fffc}',
+    '\u{fffe}'..='\u{ffff}',
+    '\u{e0000}'..='\u{e007f}',
+];
 const FULL: &str = "--trust-all-tools: every tool runs unasked";
 
-/// Lowers a request; `resume` is the flag that takes the id of a session, where there is one.
+/// Lowers a request; `resume` is the flag that takes the id of a session, and `engine` the one that names what runs,
+/// where there are such.
 pub(crate) fn lower(
     facts: &'static Facts,
     request: &DispatchRequest,
     profile: &Profile,
     resume: Option<&str>,
+    engine: Option<&'static str>,
 ) -> Result<Lowered> {
     let mut draft = Draft::new(facts, request, profile, &[]);
     draft.args(["chat", "--no-interactive"]);
+    draft.args(engine);
+    if request.schema.is_some() {
+        let why = format!(
+            "schema: {} writes its answer as Markdown for a terminal, which changes values",
+            facts.name
+        );
+        return Err(Failure::new(Kind::Unsupported, why).hint("take another harness: `teamster list`"));
+    }
     match request.output {
         Output::Auto => {}
         Output::Text => draft.row(Field::Output, Carried::Runner, "the only form that it has"),
@@ -86,9 +109,10 @@ pub(crate) fn lower(
     let payload = draft.payload(true);
     draft.refuse_blank(&payload)?;
     simple::refuse_commands(&draft, &payload, COMMANDS)?;
-    if payload.trim() != payload {
-        let why = format!("prompt: {} cuts white space at its start and its end", facts.name);
-        return Err(Failure::new(Kind::Unsupported, why).hint("cut it off yourself"));
+    simple::refuse_trimmed(&draft, &payload)?;
+    if let Some(c) = payload.chars().find(|c| UNSEEN.iter().any(|range| range.contains(c))) {
+        let why = format!("prompt: {} takes `{}` out of a text", facts.name, c.escape_unicode());
+        return Err(Failure::new(Kind::Unsupported, why).hint("take it out yourself"));
     }
     draft.fits(Field::Prompt, &payload)?;
     draft.row(Field::Prompt, Carried::Flag, "an argument after --");
@@ -102,13 +126,17 @@ pub(crate) fn text(facts: &Facts, stdout: &str, end: &RunEnd) -> Reply {
     let plain = crate::reply::plain(stdout);
     let plain = plain.trim_start_matches(['\r', '\n']);
     let mut reply = simple::text(facts, plain.strip_prefix("> ").unwrap_or(plain), end);
-    if end.is_fine() && reply.error.is_some() {
-        let told = |line: &&str| {
-            let line = line.to_lowercase();
-            line.contains("quota") || (line.contains("monthly") && line.contains("limit"))
-        };
-        if let Some(line) = end.stderr.lines().find(told) {
-            reply.error = Some(facts.failure(Kind::Quota, line));
+    if let Some(line) = simple::told(end, &["Monthly request limit reached"]) {
+        reply.error = Some(facts.failure(Kind::Quota, &line));
+    } else if reply.error.is_some() {
+        let told = |words: &str| simple::told(end, &[words]);
+        if let Some(line) = told("Tool approval required") {
+            let failure = facts.failure(Kind::Permission, &line);
+            reply.error = Some(failure.hint("allow the tool, or ask for what can be done without it"));
+        } else if let Some(line) = told("not logged in") {
+            reply.error = Some(facts.failure(Kind::Auth, &line));
+        } else if let Some(line) = told("rate limit reached") {
+            reply.error = Some(facts.failure(Kind::RateLimit, &line));
         }
     }
     reply

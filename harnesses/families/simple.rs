@@ -87,6 +87,22 @@ pub(crate) fn refuse_commands(draft: &Draft<'_>, text: &str, commands: &[char]) 
     }
 }
 
+/// Refuses a text with white space around it that the CLI cuts off.
+pub(crate) fn refuse_trimmed(draft: &Draft<'_>, text: &str) -> Result<()> {
+    if text.trim() == text {
+        return Ok(());
+    }
+    let why = format!("prompt: {} cuts white space at its start and its end", draft.facts.name);
+    Err(Failure::new(Kind::Unsupported, why).hint("cut it off yourself"))
+}
+
+/// The first line on standard error that holds one of these, escape sequences left out.
+pub(crate) fn told(end: &RunEnd, words: &[&str]) -> Option<String> {
+    let plain = crate::reply::plain(&end.stderr);
+    let line = plain.lines().find(|line| words.iter().any(|words| line.contains(words)));
+    line.map(|line| line.trim().to_owned())
+}
+
 /// How a run ended that gave no result: its last line on standard error is the CLI's own word.
 pub(crate) fn failed(facts: &Facts, end: &RunEnd, last_output: &str) -> Failure {
     match end.last_line() {
@@ -129,6 +145,8 @@ mod played {
         Word,
         /// Standard input.
         Stdin,
+        /// The value of this option as it is, else standard input without the white space at its end.
+        OptionOrStdin(&'static str),
         /// The file that this option names.
         File(&'static str),
     }
@@ -165,6 +183,10 @@ mod played {
             let prompt = match (&self.prompt, words) {
                 (Prompt::Word, [word]) => word.clone(),
                 (Prompt::Stdin, []) => given.stdin.clone(),
+                (Prompt::OptionOrStdin(option), []) => match parsed.last(option) {
+                    Some(value) if !value.is_empty() => value.to_owned(),
+                    _ => given.stdin.trim_end().to_owned(),
+                },
                 (Prompt::File(option), []) => {
                     let file = parsed.last(option).and_then(|path| given.file(path));
                     file.ok_or_else(|| refused(format!("no file for --{option}")))?.to_owned()

@@ -1,26 +1,34 @@
-//! goose. By excerpts of its documentation and an older source, read on 2026-12-01; it was not run.
+//! goose. By excerpts of its documentation and its source (`goose-cli` of 2026), read on 2026-12-01; it was not run.
 //!
 //! ```text
-//! goose run --quiet <profile args> [--system=S] [--max-turns=N] [--no-session | [--resume] --name=ID]
-//!       --instructions=FILE                                                 (GOOSE_MODEL=M, GOOSE_MODE=chat)
+//! goose run --quiet --output-format stream-json <profile args> [--system=S] [--max-turns=N]
+//!       [--no-session | [--resume] --name=ID] --instructions=-     (GOOSE_MODEL=M, GOOSE_MODE=chat; payload on stdin)
 //! ```
 //!
-//! - Only the text form is sure. A failure of the model server is a text of goose in the place of the answer, with
-//!   status 0 (read): its words, at the end of the output, make it no answer.
+//! - Events, one a line: messages, whose texts come in pieces with one id; an error, and the end after it, with status 0.
+//!   A failure of the model server is mostly a text of goose in the place of the answer, and so is its limit of turns
+//!   (read): its words at the end make it no answer. See `reader.rs`.
+//! - A file of instructions drops `--system` in silence, stdin does not (read).
 //! - `GOOSE_MODE=chat` has no tools at all (read), so it holds a policy under which nothing may run. The other modes ask
-//!   a person, or a model, and the list of extensions is the user's: every other restriction is refused.
+//!   a person, or a model, and the list of extensions is the user's: every other restriction is refused. A session that
+//!   is resumed may keep the mode that it was made with; a provider that is an agent itself (`claude-code`, `codex`) has
+//!   tools of its own: both are refused with a restriction.
 //! - A leading `/` is a command in newer versions (read): refused.
 
+mod reader;
+#[cfg(feature = "stand-in")]
+mod stand_in;
+
 use super::families::simple;
-use crate::command::Text;
-use crate::error::{Result, cut};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::command::{Check, Piece, Text};
+use crate::error::Result;
+use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
 use crate::policy::ToolRule;
 use crate::profile::Profile;
-use crate::reply::{Reader, Reply, RunEnd, TextReader};
+use crate::reply::{LineReader, Reader};
 use crate::request::{DispatchRequest, Output, Session};
 use std::sync::LazyLock;
 
@@ -55,8 +63,17 @@ const GRAMMAR: Grammar = Grammar {
         opt("with-extension", None, Value, Right),
         opt("with-remote-extension", None, Value, Right),
         opt("with-streamable-http-extension", None, Value, Right),
+        opt("no-profile", None, Nothing, Right),
+        opt("container", None, Value, Right),
+        opt("provider", None, Value, Right),
     ],
 };
+
+const COMMANDS: &[char] = &['/'];
+/// No limit is written; this one keeps it to what was read of others.
+const STDIN: StdinPrompt = StdinPrompt { fold_system: false, guarded: &[], most: 10_000_000 };
+/// Providers that are agents, by what their names hold (read).
+const AGENTS: &[&str] = &["claude-code", "codex", "gemini-cli", "cursor-agent", "-acp"];
 
 const WHY: &str =
     "goose is held by its modes alone: chat has no tools at all, and the others ask someone or let all run";
@@ -70,11 +87,15 @@ impl AgentBuilder for Goose {
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &[]);
-        draft.args(["run", "--quiet"]);
+        draft.args(["run", "--quiet", "--output-format", "stream-json"]);
         match request.output {
             Output::Auto => {}
-            Output::Text => draft.row(Field::Output, Carried::Runner, "the form that it has by itself"),
-            _ => draft.row(Field::Output, Carried::Dropped, "only the text form of goose is known for sure"),
+            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output-format stream-json"),
+            _ => draft.row(
+                Field::Output,
+                Carried::Flag,
+                "--output-format stream-json, and the text is taken from it: it tells errors, which end with status 0",
+            ),
         }
         draft.profile_args(&GRAMMAR)?;
         if let Some(model) = draft.model()? {
@@ -92,22 +113,20 @@ impl AgentBuilder for Goose {
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
         }
-        let payload = draft.payload(false);
-        draft.refuse_blank(&payload)?;
-        simple::refuse_commands(&draft, &payload, &['/'])?;
-        draft.row(Field::Prompt, Carried::File, format!("--instructions, {} bytes", payload.len()));
-        draft.arg(Text::file("--instructions=", "prompt.md"));
-        draft.file("prompt.md", payload.into_owned());
-        Ok(draft.finish(Output::Text))
+        let payload = crate::lowering::payload(request, false);
+        simple::refuse_commands(&draft, &payload, COMMANDS)?;
+        draft.args(["--instructions=-"]);
+        draft.payload_on_stdin(&STDIN)?;
+        Ok(draft.finish(Output::Stream))
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
-        Box::new(TextReader::new(|stdout: String, end: &_| text(&stdout, end)))
+        Box::new(LineReader::new(reader::GooseLines::default()))
     }
 
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
-        Some(&STAND_IN)
+        Some(&stand_in::GooseStandIn)
     }
 }
 
@@ -127,9 +146,45 @@ fn rights(draft: &mut Draft<'_>) -> Result<()> {
         }
         return Ok(());
     };
+    if mode == "chat" {
+        hold_chat(draft)?;
+    }
     draft.set_env("GOOSE_MODE", mode);
     for field in simple::restricting(request) {
         draft.row(field, Carried::Env, how);
+    }
+    Ok(())
+}
+
+/// Makes sure that the mode is all that counts: a new session, and a provider that has no tools of its own.
+fn hold_chat(draft: &mut Draft<'_>) -> Result<()> {
+    let field = draft.restricting_field();
+    if matches!(draft.request.session, Some(Session::Resume(_))) {
+        draft
+            .unenforced(field, "a session that goose goes on with may keep the mode that it was made with")?;
+    }
+    let is_agent = |provider: &str| AGENTS.iter().any(|agent| provider.contains(agent));
+    let (own, profile) = (&draft.request.env, &draft.profile.env);
+    match own.get("GOOSE_PROVIDER").or_else(|| profile.get("GOOSE_PROVIDER")) {
+        Some(provider) if is_agent(provider) => {
+            let why = format!("GOOSE_PROVIDER `{provider}` is an agent with tools of its own");
+            return draft.unenforced(field, why);
+        }
+        Some(_) => {}
+        None => draft.checks.push(Check::NoVariable {
+            name: "GOOSE_PROVIDER".into(),
+            why: "it may name an agent with tools of its own: put the provider into the profile's env".into(),
+        }),
+    }
+    let config = |folder: Vec<Piece>| Text::Pieces(folder.into());
+    for path in [
+        config(vec![Piece::Env("XDG_CONFIG_HOME".into()), Piece::Plain("/goose/config.yaml".into())]),
+        Text::home("", "/.config/goose/config.yaml"),
+    ] {
+        for agent in AGENTS {
+            let why = "goose could hand the task to an agent with tools of its own".into();
+            draft.checks.push(Check::NoTextIn { path: path.clone(), text: (*agent).into(), why });
+        }
     }
     Ok(())
 }
@@ -140,11 +195,7 @@ fn session(draft: &mut Draft<'_>) -> Result<()> {
         None => draft.args(["--no-session"]),
         Some(Session::New(None)) => {
             draft.args(["--no-session"]);
-            draft.row(
-                Field::Session,
-                Carried::Dropped,
-                "goose says no id in its text form; give the session one",
-            );
+            draft.row(Field::Session, Carried::Dropped, "goose says no id of a session; give it one");
         }
         Some(Session::New(Some(id))) => draft.glued(Field::Session, "--name", id)?,
         Some(Session::Resume(id)) => {
@@ -154,33 +205,3 @@ fn session(draft: &mut Draft<'_>) -> Result<()> {
     }
     Ok(())
 }
-
-/// The answer, or goose's own words on the failure of its model server.
-fn text(stdout: &str, end: &RunEnd) -> Reply {
-    let mut reply = simple::text(&FACTS, stdout, end);
-    let said = reply.text.trim_end();
-    if reply.error.is_none()
-        && let Some(at) = said.rfind("Ran into this error: ")
-        && said.ends_with("Please retry if you think this is a transient or recoverable error.")
-    {
-        reply.error = Some(FACTS.api_failure(&cut(&said[at..], 600)));
-    }
-    reply
-}
-
-/// By itself everything runs, in chat nothing.
-#[cfg(feature = "stand-in")]
-static STAND_IN: simple::Simple = simple::Simple {
-    grammar: &GRAMMAR,
-    head: |words| (words.first()? == "run").then_some(1),
-    prompt: simple::Prompt::File("instructions"),
-    commands: &['/'],
-    trims: false,
-    model: "GOOSE_MODEL",
-    lead: "",
-    form: |_| Output::Text,
-    may_run: |given, _| {
-        let chat = given.var("GOOSE_MODE") == Some("chat");
-        Box::new(move |_| !chat)
-    },
-};

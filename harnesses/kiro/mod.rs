@@ -1,6 +1,7 @@
 //! Kiro CLI (`kiro-cli`), by excerpts of its documentation, read on 2026-12-01; all of it is the family's.
 //!
 //! It goes on with a session by `--resume-id`, and ends with 4 where the agent that a profile names is not there (read).
+//! Which of its engines runs without a terminal is named, `--v2`, so that it does not depend on a default (read).
 //!
 //! See `families/amazon_q.rs`.
 
@@ -28,7 +29,7 @@ impl AgentBuilder for Kiro {
     }
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
-        amazon_q::lower(&FACTS, request, profile, Some("--resume-id"))
+        amazon_q::lower(&FACTS, request, profile, Some("--resume-id"), Some("--v2"))
     }
 
     fn reader(&self, _: Output) -> Box<dyn Reader> {
