@@ -76,6 +76,8 @@ pub(crate) enum Except {
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.
     EditRunsShell,
+    /// A prompt over the size of an argument is refused.
+    ArgumentOnly,
     /// It has no tool that reads a file when the model asks.
     NoReading,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
