@@ -32,10 +32,10 @@ pub(crate) static CLI: Cli = Cli {
         "write-program",
         "write-with",
     ],
-    traps: &["mark-hook", "write"],
+    traps: &["mark-hook", "mark-server", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 90, start: 12 },
+    seconds: Seconds { run: 150, start: 40 },
     exceptions: &[],
 };
 
