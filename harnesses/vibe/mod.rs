@@ -8,12 +8,14 @@
 //! - An entry a line when it is whole; how a run ended, its tokens and its errors are in `export.json`, which it
 //!   leaves on every exit.
 //! - `-p` with no value reads stdin, and trims it; `--prompt=` takes a text as it is; `-p --help` prints the help and ends with 0.
+//! - See `prompt.rs` for `@path`.
 //! - The model is an alias of the user's configuration and has no flag: `VIBE_ACTIVE_MODEL`. An unknown one is
 //!   in silence another provider's.
 //! - A system prompt is a file of the CLI's home that an agent there names: it is folded into the prompt.
 //! - A busy server is asked again for 300 s; `VIBE_API_RETRY_MAX_ELAPSED_TIME` bounds that.
 //! - See `rights.rs` for what it may do.
 
+mod prompt;
 mod reader;
 mod rights;
 #[cfg(feature = "stand-in")]
@@ -49,7 +51,7 @@ static ENV: [EnvEntry; 4] = [
 /// What it says of a run, in the folder of `--output-dir`.
 const EXPORT: &str = "export.json";
 
-/// `/`, `!` and `@` are text there (run). Tried with 200 KiB; no limit is known.
+/// `/` and `!` are text there (run). Tried with 200 KiB; no limit is known.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &[], most: 8 << 20 };
 
 impl AgentBuilder for Vibe {
@@ -89,10 +91,7 @@ impl AgentBuilder for Vibe {
         if let Some(turns) = request.max_turns {
             draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
         }
-        if request.file_references {
-            draft.dropped(Field::FileReferences, "vibe replaces no @path of a prompt");
-        }
-        prompt(&mut draft)?;
+        prompt::lower(&mut draft)?;
         Ok(draft.finish(Output::Stream))
     }
 
@@ -104,23 +103,6 @@ impl AgentBuilder for Vibe {
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::VibeStandIn)
     }
-}
-
-/// Stdin is trimmed and an argument is not (run): a payload with white space around it is an argument.
-fn prompt(draft: &mut Draft<'_>) -> Result<()> {
-    let payload = crate::lowering::payload(draft.request, true);
-    let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');
-    if !payload.starts_with(is_space) && !payload.ends_with(is_space) {
-        draft.args(["-p"]);
-        return draft.payload_on_stdin(&STDIN);
-    }
-    let payload = draft.payload(true);
-    draft.refuse_blank(payload.trim_matches(is_space))?;
-    let arg = format!("--prompt={payload}");
-    draft.fits(Field::Prompt, &arg)?;
-    draft.row(Field::Prompt, Carried::Flag, "--prompt, since stdin loses the white space around it");
-    draft.arg(arg);
-    Ok(())
 }
 
 /// It gives every session an id of its own; a text that names none is an error (run).

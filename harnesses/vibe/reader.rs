@@ -114,7 +114,8 @@ impl Decode for Entries {
             self.begun = true;
             out.event(Event::Session { id: id.into(), model: None });
         }
-        self.answered = false;
+        // Notices of hooks can stand behind the answer.
+        self.answered &= entry.kind == "notice";
         match (entry.kind.as_str(), entry.role.as_deref()) {
             ("message", Some("assistant")) => {
                 self.answered = entry.generation_status.as_deref() == Some("completed");
@@ -130,7 +131,7 @@ impl Decode for Entries {
                 }
                 out.event(Event::Text { text: text.into(), delta: false });
             }
-            ("message" | "callback", _) => {}
+            ("message" | "callback" | "notice", _) => {}
             ("effect", _) => effect(entry.id, entry.detail, entry.state, out),
             _ => out.noise(line),
         }

@@ -62,3 +62,32 @@ fn a_blank_is_no_answer() {
     let turns = read(&said("hi"), "Stopped: turn_limit\n", 3, None);
     assert_eq!(turns.error.map(|e| e.kind), Some(Kind::MaxTurns));
 }
+
+/// B06: a file that an `@path` names would go to the model: the run is refused where there is one.
+#[test]
+fn an_at_sign_pulls_in_no_file() {
+    let paths = |prompt: &str| {
+        let lowered = lowered("vibe", &DispatchRequest::new(prompt)).unwrap();
+        let checks = lowered.command.checks.into_iter();
+        let paths = checks.filter_map(|check| match check {
+            teamster::command::Check::NoSuchPath { path, .. } => Some(path),
+            _ => None,
+        });
+        paths.collect::<Vec<_>>()
+    };
+    assert_eq!(paths("see @notes.txt"), ["notes.txt"]);
+    assert_eq!(paths("see (@a/b.md, or '@'c d'"), ["a/b.md", "c d"]);
+    assert_eq!(paths("jane@example.test"), [""; 0]);
+    let user = lowered("vibe", &DispatchRequest::new("see @~root/x")).unwrap_err();
+    assert_eq!(user.kind, Kind::Unsupported);
+}
+
+/// Stdin is trimmed: white space around a prompt goes by argument, byte for byte.
+#[test]
+fn white_space_around_a_prompt_arrives() {
+    let command = lowered("vibe", &DispatchRequest::new("\n Fix it \n")).unwrap().command;
+    assert_eq!(args(&command)[2..], ["--prompt=\n Fix it \n"]);
+    assert_eq!(command.stdin, None);
+    let command = lowered("vibe", &DispatchRequest::new("--help")).unwrap().command;
+    assert_eq!((args(&command)[2].as_str(), command.stdin.as_deref()), ("-p", Some("--help")));
+}

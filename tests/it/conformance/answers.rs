@@ -98,11 +98,12 @@ pub(crate) fn system_prompt(cli: &'static Cli) {
     let outcome = lab.outcome(request, &[]);
     assert!(outcome.ok, "{outcome:?}");
     let turn = lab.first_turn();
-    let (system, user) = (turn.system_text(), turn.user_texts().concat());
+    let system = turn.system_text();
+    let user = turn.user_texts().concat() + &(cli.prompt)(&turn).unwrap_or_default();
     let from_user = row == Some(Carried::Prompt) || cli.excepted(Except::SystemFromUser).is_some();
     let place = if from_user { &user } else { &system };
     assert!(place.contains(text.trim()), "{row:?}: system {system}; user {user}");
-    assert!(turn.user_texts().concat().contains("hello"), "{turn:?}");
+    assert!(user.contains("hello"), "{turn:?}");
 }
 
 pub(crate) fn effort(cli: &'static Cli) {

@@ -76,6 +76,8 @@ pub(crate) enum Except {
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.
     EditRunsShell,
+    /// A prompt over the size of an argument is refused.
+    ArgumentOnly,
     /// It has no tool that reads a file when the model asks.
     NoReading,
     /// No command of the model's runs, in any mode.

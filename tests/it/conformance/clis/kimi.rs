@@ -35,7 +35,10 @@ pub(crate) static CLI: Cli = Cli {
     hostile,
     prompt,
     seconds: Seconds { run: 90, start: 12 },
-    exceptions: &[(Except::Retries(500), "it tries for minutes where its configuration does not say less")],
+    exceptions: &[
+        (Except::Retries(500), "it tries for minutes where its configuration does not say less"),
+        (Except::ArgumentOnly, "it has no place for a prompt but an argument"),
+    ],
 };
 
 fn unbound(prompt: &str) -> Vec<String> {
@@ -68,9 +71,15 @@ fn escapes(_: &Place) -> Vec<Vec<Step>> {
     ]
 }
 
-/// Reminders of its own stand behind the prompt.
+/// Reminders of its own are messages of the user behind the prompt.
 fn prompt(turn: &Recorded) -> Option<String> {
-    turn.user_texts().into_iter().find(|text| !text.starts_with("<system-reminder>"))
+    let messages = turn.body["messages"].as_array()?;
+    let users = messages.iter().rev().filter(|message| message["role"] == "user");
+    let mut texts = users.filter_map(|message| {
+        let content = &message["content"];
+        content.as_str().or_else(|| content[0]["text"].as_str())
+    });
+    texts.find(|text| !text.starts_with("<system-reminder>")).map(str::to_owned)
 }
 
 fn hostile(place: &Place) {

@@ -32,10 +32,10 @@ pub(crate) static CLI: Cli = Cli {
         "write-program",
         "write-with",
     ],
-    traps: &["mark-hook", "write"],
+    traps: &["mark-hook", "mark-server", "write"],
     hostile,
     prompt,
-    seconds: Seconds { run: 90, start: 12 },
+    seconds: Seconds { run: 150, start: 40 },
     exceptions: &[],
 };
 
@@ -52,7 +52,7 @@ fn careless(prompt: &str) -> Vec<String> {
 fn home(place: &Place) -> Vec<(&'static str, String)> {
     let config = format!(
         "active_model = \"lab-model\"\nenable_update_checks = false\nenable_telemetry = false\n\n[[providers]]\n\
-         name = \"lab\"\napi_base = \"{}/v1\"\napi_key_env_var = \"LAB_KEY\"\napi_style = \"openai\"\n\
+         name = \"lab\"\napi_base = \"{}/v1\"\napi_key_env_var = \"MISTRAL_API_KEY\"\napi_style = \"openai\"\n\
          backend = \"generic\"\n\n[[models]]\nname = \"lab-model\"\nprovider = \"lab\"\nalias = \"lab-model\"\n\
          thinking = \"off\"\n",
         place.url
