@@ -238,6 +238,16 @@ pub enum Session {
     Resume(String),
 }
 
+impl Session {
+    /// The id that the request names, if it names one.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Session::New(id) => id.as_deref(),
+            Session::Resume(id) => Some(id),
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SessionWire {

@@ -29,7 +29,7 @@ mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag};
 use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT};
 use crate::profile::Profile;
 use crate::reply::Reader;
@@ -41,10 +41,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Aider;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// Its log of what went to the model and came back.
 const LOG: &str = "llm.log";
@@ -99,9 +96,7 @@ impl AgentBuilder for Aider {
             let path = vec![Piece::Plain(flag.into()), Piece::Tmp, Piece::Plain("/history".into())];
             draft.arg(Text::Pieces(path.into()));
         }
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         if let Some(word) = draft.effort(EFFORT) {
             draft.glued(Field::Effort, "--reasoning-effort", word)?;
             // Else it is dropped for every model that aider does not know.

@@ -148,9 +148,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
         "--chat-mode=ask --no-git: no edit is applied, and nothing runs"
     };
     draft.args(["--no-git"]);
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, held);
-    }
+    draft.rights_row(Carried::Flag, held);
     if rights.may("read") == May::Yes {
         let why =
             "reading: without git aider sees no file by itself; what it should see stands in the prompt";

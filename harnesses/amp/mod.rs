@@ -17,8 +17,8 @@
 
 use super::families::messages::{Flavour, Messages};
 use super::families::{references, simple};
-use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -31,10 +31,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Amp;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// The options of the manual (read).
 const GRAMMAR: Grammar = Grammar {
@@ -69,6 +66,10 @@ const MODES: &[(Effort, &str)] =
 const WHY: &str =
     "amp takes what may run from its settings alone, and a file of ours would replace what the user forbids";
 
+/// Threads are named by amp. One is gone on with by a command, see [`session`].
+const THREADS: Sessions =
+    Sessions { ids: SessionIds::UuidAfter("T-"), begin: None, resume: Flag::Pair("threads continue") };
+
 impl AgentBuilder for Amp {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -83,15 +84,11 @@ impl AgentBuilder for Amp {
             draft.args(["--execute"]);
         }
         draft.args(["--stream-json", "--no-ide"]);
-        if request.output != Output::Auto {
-            draft.row(Field::Output, Carried::Flag, "--stream-json, its one form that says how a run ended");
-        }
+        draft.output_row("--stream-json", "it says how a run ended");
         draft.profile_args(&GRAMMAR)?;
         draft.model()?;
         draft.dropped(Field::Model, "amp picks the model by its mode, which the effort names");
-        if let Some(mode) = draft.effort(MODES) {
-            draft.glued(Field::Effort, "--mode", mode)?;
-        }
+        draft.effort_flag(Flag::Glued("--mode"), MODES)?;
         let all = "no flag: every tool runs unasked but what the settings refuse";
         simple::unheld(&mut draft, &[], all, WHY)?;
         draft.dropped(Field::AddDirs, "amp has no flag for it");
@@ -125,25 +122,12 @@ impl AgentBuilder for Amp {
 
 /// Threads are named by amp: `T-` and a UUID.
 fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => Err(simple::own_ids(&FACTS)),
-        Some(Session::Resume(id)) => {
-            let Some(uuid) = id.strip_prefix("T-") else {
-                let why = format!("`{}` is no id of a thread: those of amp begin with T-", cut(id, 80));
-                return Err(Failure::invalid("session.resume", why));
-            };
-            draft.uuid("session.resume", uuid)?;
-            draft.args(["threads", "continue"]);
-            draft.arg(id.clone());
-            draft.row(Field::Session, Carried::Flag, format!("threads continue {id}"));
-            Ok(())
-        }
-    }
+    let Some(Session::Resume(id)) = &draft.request.session else { return draft.session(&THREADS) };
+    draft.session_id("session.resume", id, THREADS.ids)?;
+    draft.args(["threads", "continue"]);
+    draft.arg(id.clone());
+    draft.row(Field::Session, Carried::Flag, format!("threads continue {id}"));
+    Ok(())
 }
 
 /// What it may take for its own at the start of a text: nothing is written about runs without a terminal, and in one

@@ -16,7 +16,7 @@ use super::families::messages::{Flavour, Messages, ResultMessage};
 use super::families::simple;
 use crate::command::Text;
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -29,10 +29,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Auggie;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// The options of the documentation (read).
 const GRAMMAR: Grammar = Grammar {
@@ -76,6 +73,8 @@ const GRAMMAR: Grammar = Grammar {
 const EFFORT: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
 const WHY: &str = "auggie runs every tool that no rule names, and its --ask is but a sentence in the prompt";
 
+const SESSIONS: Sessions = Sessions { ids: SessionIds::Any, begin: None, resume: Flag::Glued("--resume") };
+
 impl AgentBuilder for Auggie {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -84,28 +83,14 @@ impl AgentBuilder for Auggie {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &[]);
         draft.args(["--print", "--output-format", "json"]);
-        match request.output {
-            Output::Auto => {}
-            Output::Json => draft.row(Field::Output, Carried::Flag, "--output-format json"),
-            _ => {
-                draft.row(Field::Output, Carried::Flag, "--output-format json, and the text is taken from it")
-            }
-        }
+        draft.output_row("--output-format json", "it says whether the run ended well");
         draft.profile_args(&GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
-        if let Some(level) = draft.effort(EFFORT) {
-            draft.glued(Field::Effort, "--reasoning-effort", level)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
+        draft.effort_flag(Flag::Glued("--reasoning-effort"), EFFORT)?;
         simple::unheld(&mut draft, &[], "no flag: what the user's settings do not forbid runs", WHY)?;
-        simple::session(&mut draft, "--resume")?;
-        if let Some(turns) = request.max_turns {
-            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
-        }
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-workspace", &dir.to_string_lossy())?;
-        }
+        draft.session(&SESSIONS)?;
+        draft.max_turns(Flag::Glued("--max-turns"))?;
+        draft.add_dirs(Flag::Glued("--add-workspace"))?;
         draft.dropped(Field::FileReferences, "auggie replaces no @path of an instruction file");
         let payload = draft.payload(true);
         draft.refuse_blank(&payload)?;

@@ -21,11 +21,11 @@ mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
 use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT, draft_07_object};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Effort, Output, Session};
+use crate::request::{DispatchRequest, Effort, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -33,10 +33,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Claude;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// It reads 10 MB and ends with 1 over it (run).
 const STDIN: StdinPrompt = StdinPrompt { fold_system: false, guarded: &['/'], most: 10_000_000 };
@@ -62,6 +59,13 @@ const EFFORT: &[(Effort, &str)] = &[
     (Effort::Max, "max"),
 ];
 
+/// Other texts than UUIDs are titles to `--resume`, and refused by `--session-id` (run).
+const SESSIONS: Sessions = Sessions {
+    ids: SessionIds::Uuid,
+    begin: Some(Flag::Glued("--session-id")),
+    resume: Flag::Glued("--resume"),
+};
+
 impl AgentBuilder for Claude {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -69,45 +73,22 @@ impl AgentBuilder for Claude {
 
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &ENV);
-        let output = match request.output {
-            Output::Stream => Output::Stream,
-            _ => Output::Json,
+        let (output, form) = match request.output {
+            Output::Stream => (Output::Stream, &["--output-format=stream-json", "--verbose"][..]),
+            _ => (Output::Json, &["--output-format=json"][..]),
         };
-        draft.args(["--print", "--output-format"]);
-        draft.args(
-            if output == Output::Stream { &["stream-json", "--verbose"][..] } else { &["json"] }
-                .iter()
-                .copied(),
-        );
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output-format json, and the text is taken from it: the text form prints errors as answers",
-            ),
-            Output::Json => draft.row(Field::Output, Carried::Flag, "--output-format json"),
-            Output::Stream => {
-                draft.row(Field::Output, Carried::Flag, "--output-format stream-json --verbose")
-            }
-        }
+        draft.args(["--print"]);
+        draft.args(form.iter().copied());
+        draft.output_row(&form.join(" "), "the text form prints errors as answers");
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
-        if let Some(word) = draft.effort(EFFORT) {
-            draft.glued(Field::Effort, "--effort", word)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
+        draft.effort_flag(Flag::Glued("--effort"), EFFORT)?;
         system_prompt(&mut draft)?;
         rights::lower(&mut draft)?;
         schema(&mut draft)?;
-        session(&mut draft)?;
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
-        }
-        if let Some(turns) = request.max_turns {
-            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
-        }
+        draft.session(&SESSIONS)?;
+        draft.add_dirs(Flag::Glued("--add-dir"))?;
+        draft.max_turns(Flag::Glued("--max-turns"))?;
         references(&mut draft)?;
         draft.payload_on_stdin(&STDIN)?;
         Ok(draft.finish(output))
@@ -152,25 +133,6 @@ fn schema(draft: &mut Draft<'_>) -> Result<()> {
                 "no --json-schema: its checker would refuse this schema",
             );
             Ok(())
-        }
-    }
-}
-
-/// Other texts than UUIDs are titles to `--resume`, and refused by `--session-id` (run).
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(id))) => {
-            draft.uuid("session.id", id)?;
-            draft.glued(Field::Session, "--session-id", id)
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.glued(Field::Session, "--resume", id)
         }
     }
 }

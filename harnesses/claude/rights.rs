@@ -131,9 +131,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     }
     let list = if there.is_empty() { "no tool".to_owned() } else { there.join(", ") };
     let held = format!("--tools is the limit: {list}; dontAsk refuses what --allowedTools does not approve");
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, held.clone());
-    }
+    draft.rights_row(Carried::Flag, held);
     Ok(())
 }
 

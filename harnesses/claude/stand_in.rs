@@ -66,10 +66,7 @@ impl StandIn for ClaudeStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::New(Some(id)) | Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let model = received.model.as_deref().unwrap_or("stand-in");
         let (end, text, status) = match answer {
             Answer::Text(text) => {

@@ -24,7 +24,7 @@ mod stand_in;
 
 use crate::command::{Check, EnvEntry, Piece, Text};
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
 use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT, payload, strict_object};
 use crate::profile::Profile;
 use crate::reply::Reader;
@@ -36,10 +36,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Codex;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// It counts characters (run), of which there are never more than bytes.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: false, guarded: &[], most: 1_048_576 };
@@ -58,6 +55,8 @@ const EFFORT: &[(Effort, &str)] = &[
     (Effort::Xhigh, "xhigh"),
 ];
 
+const SESSIONS: Sessions = Sessions { ids: SessionIds::Uuid, begin: None, resume: Flag::Pair("resume") };
+
 impl AgentBuilder for Codex {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -66,26 +65,19 @@ impl AgentBuilder for Codex {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &ENV);
         draft.args(["exec", "--json", "--skip-git-repo-check"]);
-        if request.output != Output::Auto {
-            let how = "--json, which writes events; its text form has no session, usage or failure in it";
-            draft.row(Field::Output, Carried::Flag, how);
-        }
+        draft.output_row("--json", "the text form has no session, usage or failure in it");
         rights::lower(&mut draft)?;
         draft.args(["-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"]);
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         if let Some(word) = draft.effort(EFFORT) {
             setting(&mut draft, Field::Effort, "model_reasoning_effort", word)?;
         }
         let folds = system_prompt(&mut draft)?;
         schema(&mut draft);
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
-        }
+        draft.add_dirs(Flag::Glued("--add-dir"))?;
         draft.dropped(Field::MaxTurns, "codex has no limit on turns");
-        session(&mut draft)?;
+        draft.session(&SESSIONS)?;
         draft.arg("-");
         skills(&mut draft, folds)?;
         draft.payload_on_stdin(&StdinPrompt { fold_system: folds, ..STDIN })?;
@@ -148,24 +140,6 @@ fn schema(draft: &mut Draft<'_>) {
             Carried::Prompt,
             "no --output-schema: the model server takes only closed objects with every property required",
         ),
-    }
-}
-
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => {
-            draft.dropped(Field::Session, "codex gives a thread its id by itself, and says it");
-            Ok(())
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.pair(Field::Session, "resume", id)
-        }
     }
 }
 

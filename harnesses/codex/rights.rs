@@ -212,7 +212,7 @@ fn administrator(draft: &mut Draft<'_>) {
 
 /// The rows: what holds, and what of codex reads.
 fn told(draft: &mut Draft<'_>, sandbox: Sandbox, shell: bool) {
-    let request = draft.request;
+    let _request = draft.request;
     let shell = match (shell, sandbox) {
         (_, Sandbox::None) => "its commands run without one, as allowed",
         (true, Sandbox::Reading) => "it reads by commands, which can neither write nor reach the network",
@@ -222,7 +222,5 @@ fn told(draft: &mut Draft<'_>, sandbox: Sandbox, shell: bool) {
         (false, _) => "the shell is off, and with it what reads text files",
     };
     let held = format!("{}; {shell}", sandbox.flag());
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, held.clone());
-    }
+    draft.rights_row(Carried::Flag, held);
 }

@@ -22,11 +22,11 @@ mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
-use crate::lowering::{Carried, Field, Lowered, payload};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
+use crate::lowering::{Field, Lowered, payload};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Effort, Output, Session};
+use crate::request::{DispatchRequest, Effort, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -34,10 +34,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Copilot;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// A system prompt has a place only in files of the home or of the repository.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &[], most: 10_000_000 };
@@ -63,6 +60,14 @@ const EFFORT: &[(Effort, &str)] = &[
     (Effort::Max, "max"),
 ];
 
+/// It says the id only in its last line. An id that it knows already is one that it resumes; other texts
+/// than UUIDs are names.
+const SESSIONS: Sessions = Sessions {
+    ids: SessionIds::Uuid,
+    begin: Some(Flag::Glued("--session-id")),
+    resume: Flag::Glued("--resume"),
+};
+
 impl AgentBuilder for Copilot {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -74,25 +79,15 @@ impl AgentBuilder for Copilot {
         draft.args(["--disable-client-telemetry"]);
         draft.arg(Text::file("--usage-output-file=", USAGE));
         draft.results.push(USAGE.into());
-        if request.output != Output::Auto {
-            let how =
-                "--output-format json, which is lines of events; its text form mixes remarks into the answer";
-            draft.row(Field::Output, Carried::Flag, how);
-        }
+        draft.output_row("--output-format json", "the text form mixes remarks into the answer");
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
-        if let Some(word) = draft.effort(EFFORT) {
-            draft.glued(Field::Effort, "--reasoning-effort", word)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
+        draft.effort_flag(Flag::Glued("--reasoning-effort"), EFFORT)?;
         rights::lower(&mut draft)?;
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
-        }
+        draft.add_dirs(Flag::Glued("--add-dir"))?;
         draft.dropped(Field::MaxTurns, "copilot has a limit for its autopilot alone");
         draft.dropped(Field::FileReferences, "copilot reads no @path in a prompt from stdin");
-        session(&mut draft)?;
+        draft.session(&SESSIONS)?;
         exact(&draft)?;
         draft.payload_on_stdin(&STDIN)?;
         Ok(draft.finish(Output::Stream))
@@ -105,26 +100,6 @@ impl AgentBuilder for Copilot {
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::CopilotStandIn)
-    }
-}
-
-/// It says the id only in its last line. An id that it knows already is one that it resumes; other texts
-/// than UUIDs are names.
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(id))) => {
-            draft.uuid("session.id", id)?;
-            draft.glued(Field::Session, "--session-id", id)
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.glued(Field::Session, "--resume", id)
-        }
     }
 }
 

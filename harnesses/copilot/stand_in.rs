@@ -54,10 +54,7 @@ impl StandIn for CopilotStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::New(Some(id)) | Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let model = received.model.as_deref().unwrap_or("stand-in");
         let error = |kind: &str, message: String, status: Option<u16>| json!({"type": "session.error", "data": {"errorType": kind, "message": message, "statusCode": status}});
         let (event, text, status) = match answer {

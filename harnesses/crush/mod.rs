@@ -14,7 +14,7 @@
 use super::families::simple;
 use crate::command::{EnvEntry, Text};
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -28,10 +28,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Crush;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// Nothing is told of the run, and no list of models is looked for (read).
 static ENV: [EnvEntry; 2] = [
@@ -59,6 +56,8 @@ const GRAMMAR: Grammar = Grammar {
 
 const WHY: &str = "crush run approves every tool by itself, and no flag holds it to less";
 
+const SESSIONS: Sessions = Sessions { ids: SessionIds::Uuid, begin: None, resume: Flag::Glued("--session") };
+
 impl AgentBuilder for Crush {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -73,21 +72,13 @@ impl AgentBuilder for Crush {
             _ => draft.row(Field::Output, Carried::Dropped, "crush run writes text alone"),
         }
         draft.profile_args(&GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         simple::unheld(&mut draft, &[], "no flag: crush run approves every tool by itself", WHY)?;
         if request.session == Some(Session::New(None)) {
-            draft.row(
-                Field::Session,
-                Carried::Dropped,
-                "crush keeps every session, and run says no id of it",
-            );
+            let none = "crush keeps every session, and run says no id of it";
+            draft.row(Field::Session, Carried::Dropped, none);
         } else {
-            if let Some(Session::Resume(id)) = &request.session {
-                draft.uuid("session.resume", id)?;
-            }
-            simple::session(&mut draft, "--session")?;
+            draft.session(&SESSIONS)?;
         }
         draft.dropped(Field::Effort, "crush has no flag for it");
         draft.dropped(Field::AddDirs, "crush has no flag for it");

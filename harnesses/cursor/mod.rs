@@ -17,7 +17,7 @@
 use super::families::messages::{Flavour, Messages};
 use super::families::{references, simple};
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -30,10 +30,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// The options of the documentation (read).
 const GRAMMAR: Grammar = Grammar {
@@ -66,6 +63,8 @@ const GRAMMAR: Grammar = Grammar {
 const WHY: &str = "cursor takes its lists of tools from files of the user and the project, and no flag holds a run without \
                    a terminal to less";
 
+const SESSIONS: Sessions = Sessions { ids: SessionIds::Any, begin: None, resume: Flag::Glued("--resume") };
+
 impl AgentBuilder for Cursor {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -78,21 +77,11 @@ impl AgentBuilder for Cursor {
             _ => (Output::Json, "json"),
         };
         draft.args(["--print", "--output-format", form]);
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output-format json, and the text is taken from it: it says whether the run ended well",
-            ),
-            _ => draft.row(Field::Output, Carried::Flag, format!("--output-format {form}")),
-        }
+        draft.output_row(&format!("--output-format {form}"), "it says whether the run ended well");
         draft.profile_args(&GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         simple::unheld(&mut draft, &["--force"], "--force: everything runs but what the user denies", WHY)?;
-        simple::session(&mut draft, "--resume")?;
+        draft.session(&SESSIONS)?;
         draft.dropped(Field::Effort, "cursor has no flag for it; some of its models have it in their names");
         draft.dropped(Field::AddDirs, "cursor has no flag for it");
         draft.dropped(Field::MaxTurns, "cursor has no limit of turns");

@@ -19,7 +19,7 @@
 
 use super::simple;
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{Draft, Facts};
+use crate::harness::{Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -68,7 +68,7 @@ pub(crate) fn lower(
     facts: &'static Facts,
     request: &DispatchRequest,
     profile: &Profile,
-    resume: Option<&str>,
+    resume: Option<&'static str>,
     engine: Option<&'static str>,
 ) -> Result<Lowered> {
     let mut draft = Draft::new(facts, request, profile, &[]);
@@ -87,9 +87,7 @@ pub(crate) fn lower(
         _ => draft.row(Field::Output, Carried::Dropped, "its chat writes text alone"),
     }
     draft.profile_args(&GRAMMAR)?;
-    if let Some(model) = draft.model()? {
-        draft.glued(Field::Model, "--model", model)?;
-    }
+    draft.model_flag(Flag::Glued("--model"))?;
     simple::unheld(&mut draft, &["--trust-all-tools"], FULL, WHY)?;
     match (&request.session, resume) {
         (Some(Session::New(None)), _) => {
@@ -100,7 +98,10 @@ pub(crate) fn lower(
                 "session.resume: it goes on with the last session of the directory, and with none by id";
             return Err(Failure::new(Kind::Unsupported, why).hint("put what was said before into the prompt"));
         }
-        (_, flag) => simple::session(&mut draft, flag.unwrap_or_default())?,
+        (_, flag) => {
+            let resume = Flag::Glued(flag.unwrap_or_default());
+            draft.session(&Sessions { ids: SessionIds::Any, begin: None, resume })?;
+        }
     }
     draft.dropped(Field::Effort, "it has no flag for it");
     draft.dropped(Field::AddDirs, "it has no flag for it");

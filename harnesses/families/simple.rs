@@ -3,10 +3,10 @@
 
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{Draft, Facts};
-use crate::lowering::{Carried, Field};
+use crate::lowering::Carried;
 use crate::policy::{Permission, ToolRule};
 use crate::reply::{Reply, RunEnd};
-use crate::request::{DispatchRequest, Session};
+use crate::request::DispatchRequest;
 
 /// The rights of a CLI that no documented flag holds to less than it does by itself.
 ///
@@ -18,20 +18,13 @@ pub(crate) fn unheld(
     how: &'static str,
     why: &'static str,
 ) -> Result<()> {
-    let request = draft.request;
     if !allows_everything(draft)? {
-        for field in restricting(request) {
-            draft.unenforced(field, why)?;
-        }
-        return Ok(());
+        return draft.rights_fields().try_for_each(|field| draft.unenforced(field, why));
     }
-    let set = restricting(request);
-    if !set.is_empty() {
+    if draft.rights_fields().next().is_some() {
         draft.args(full.iter().copied());
     }
-    for field in set {
-        draft.row(field, Carried::Flag, how);
-    }
+    draft.rights_row(Carried::Flag, how);
     Ok(())
 }
 
@@ -44,33 +37,9 @@ pub(crate) fn allows_everything(draft: &mut Draft<'_>) -> Result<bool> {
     Ok(rights.everything() && rights.rules().iter().all(|rule| rule.rule == ToolRule::Allow))
 }
 
-/// The fields of a request that say what may run.
-pub(crate) fn restricting(request: &DispatchRequest) -> Vec<Field> {
-    [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)).collect()
-}
-
 /// Whether the request asks for all that the CLI can do.
 pub(crate) fn is_full(request: &DispatchRequest) -> bool {
     request.permission == Some(Permission::Full) || request.tools.is_some()
-}
-
-/// A session of a CLI that names its sessions itself and takes such an id at `flag`.
-pub(crate) fn session(draft: &mut Draft<'_>, flag: &str) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => Err(own_ids(draft.facts)),
-        Some(Session::Resume(id)) => draft.glued(Field::Session, flag, id),
-    }
-}
-
-/// A session cannot get an id from outside.
-pub(crate) fn own_ids(facts: &Facts) -> Failure {
-    let why = format!("session.id: {} gives every session an id of its own", facts.name);
-    Failure::new(Kind::Unsupported, why).hint("leave the id out")
 }
 
 /// Refuses a text that begins with what the CLI takes for a command of its own; leading white space does not keep it

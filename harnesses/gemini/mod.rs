@@ -26,7 +26,7 @@ mod stand_in;
 
 use crate::command::{EnvEntry, EnvFiles, Piece, Text};
 use crate::error::{Failure, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::policy::Permission;
 use crate::profile::Profile;
@@ -39,10 +39,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Gemini;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// What gemini has to see in its environment.
 ///
@@ -100,9 +97,7 @@ impl AgentBuilder for Gemini {
         let own = if request.restricts() { &ENV[..] } else { &ENV[..ENV.len() - 1] };
         let mut draft = Draft::new(&FACTS, request, profile, own);
         policy::profile(&mut draft)?;
-        if let Some(model) = draft.model()? {
-            draft.pair(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Pair("--model"))?;
         if let Some(permission) = request.permission {
             draft.pair(Field::Permission, "--approval-mode", approval_mode(request, permission))?;
         }
@@ -111,13 +106,7 @@ impl AgentBuilder for Gemini {
         }
         policy::lower(&mut draft)?;
         session(&mut draft)?;
-        for dir in &request.add_dirs {
-            let dir = dir.to_string_lossy();
-            if dir.contains(',') {
-                return Err(Failure::invalid("add_dirs", format!("gemini cuts `{dir}` at its comma")));
-            }
-            draft.glued(Field::AddDirs, "--include-directories", &dir)?;
-        }
+        draft.add_dirs_uncut(Flag::Glued("--include-directories"))?;
         let output = request.output.settled(request.schema.is_some());
         if let Some(format) = output_format(request.output, output) {
             draft.args.extend(["--output-format".into(), format.into()]);

@@ -55,10 +55,7 @@ impl StandIn for GeminiStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::New(Some(id)) | Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let model = received.model.as_deref().unwrap_or("stand-in");
         let text = match answer {
             Answer::Text(text) => text.as_str(),

@@ -22,7 +22,7 @@ mod stand_in;
 use super::families::simple;
 use crate::command::{Check, Piece, Text};
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, StdinPrompt};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
@@ -36,10 +36,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Goose;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// The options of `run` (read).
 const GRAMMAR: Grammar = Grammar {
@@ -88,20 +85,9 @@ impl AgentBuilder for Goose {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &[]);
         draft.args(["run", "--quiet", "--output-format", "stream-json"]);
-        match request.output {
-            Output::Auto => {}
-            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output-format stream-json"),
-            _ => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output-format stream-json, and the text is taken from it: it tells errors, which end with status 0",
-            ),
-        }
+        draft.output_row("--output-format stream-json", "it tells errors, which end with status 0");
         draft.profile_args(&GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.set_env("GOOSE_MODEL", model.to_owned());
-            draft.row(Field::Model, Carried::Env, format!("GOOSE_MODEL={model}"));
-        }
+        draft.model_env("GOOSE_MODEL")?;
         if let Some(system) = draft.system_prompt() {
             draft.glued(Field::SystemPrompt, "--system", system)?;
         }
@@ -110,9 +96,7 @@ impl AgentBuilder for Goose {
         draft.dropped(Field::Effort, "goose has no flag for it");
         draft.dropped(Field::AddDirs, "goose has no flag for it");
         draft.dropped(Field::FileReferences, "goose run replaces no @path");
-        if let Some(turns) = request.max_turns {
-            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
-        }
+        draft.max_turns(Flag::Glued("--max-turns"))?;
         let payload = crate::lowering::payload(request, false);
         simple::refuse_commands(&draft, &payload, COMMANDS)?;
         draft.args(["--instructions=-"]);
@@ -141,18 +125,13 @@ fn rights(draft: &mut Draft<'_>) -> Result<()> {
     } else if draft.rights()?.rules().iter().any(|r| r.tool == "*" && r.rule != ToolRule::Allow) {
         ("chat", CHAT)
     } else {
-        for field in simple::restricting(request) {
-            draft.unenforced(field, WHY)?;
-        }
-        return Ok(());
+        return draft.rights_fields().try_for_each(|field| draft.unenforced(field, WHY));
     };
     if mode == "chat" {
         hold_chat(draft)?;
     }
     draft.set_env("GOOSE_MODE", mode);
-    for field in simple::restricting(request) {
-        draft.row(field, Carried::Env, how);
-    }
+    draft.rights_row(Carried::Env, how);
     Ok(())
 }
 

@@ -23,7 +23,7 @@ mod stand_in;
 
 use crate::command::Text;
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
@@ -34,10 +34,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Hermes;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// What it writes about a run, also where that failed.
 const USAGE: &str = "usage.json";
@@ -53,9 +50,7 @@ impl AgentBuilder for Hermes {
         draft.profile_args(&rights::GRAMMAR)?;
         draft.arg(Text::file("--usage-file=", USAGE));
         draft.results.push(USAGE.into());
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         session(&mut draft)?;
         if matches!(request.output, Output::Json | Output::Stream) {
             draft.row(Field::Output, Carried::Dropped, "one-shot writes text alone, and all at its end");

@@ -19,12 +19,12 @@ mod rights;
 mod stand_in;
 
 use crate::command::{EnvEntry, Text};
-use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::error::Result;
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Output, Session};
+use crate::request::{DispatchRequest, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -32,16 +32,17 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Kimi;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// No updates, and nothing told of the run.
 static ENV: [EnvEntry; 2] = [
     (Cow::Borrowed("KIMI_CODE_NO_AUTO_UPDATE"), Text::Plain(Cow::Borrowed("1"))),
     (Cow::Borrowed("KIMI_DISABLE_TELEMETRY"), Text::Plain(Cow::Borrowed("1"))),
 ];
+
+/// It gives every session an id of its own, `session_UUID`; another text is an error (run).
+const SESSIONS: Sessions =
+    Sessions { ids: SessionIds::UuidAfter("session_"), begin: None, resume: Flag::Glued("--session") };
 
 impl AgentBuilder for Kimi {
     fn facts(&self) -> &Facts {
@@ -51,29 +52,14 @@ impl AgentBuilder for Kimi {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &ENV);
         draft.args(["--output-format=stream-json"]);
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output-format=stream-json, and the text is taken from it: the text form indents it",
-            ),
-            Output::Json => {
-                draft.row(Field::Output, Carried::Flag, "--output-format=stream-json, one event a line");
-            }
-            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output-format=stream-json"),
-        }
+        draft.output_row("--output-format=stream-json", "the text form indents it");
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         draft.dropped(Field::Effort, "kimi takes it from the model in its configuration, and has no flag");
         draft.dropped(Field::MaxTurns, "kimi takes its limit of steps from its configuration");
         let folded = rights::lower(&mut draft)?;
-        session(&mut draft)?;
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
-        }
+        draft.session(&SESSIONS)?;
+        draft.add_dirs(Flag::Glued("--add-dir"))?;
         if request.file_references {
             draft.dropped(Field::FileReferences, "kimi replaces no @path of a prompt");
         }
@@ -93,29 +79,5 @@ impl AgentBuilder for Kimi {
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::KimiStandIn)
-    }
-}
-
-/// It gives every session an id of its own, `session_UUID`; another text is an error (run).
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => Err(Failure::new(
-            Kind::Unsupported,
-            "session.id: kimi gives every session an id of its own, and takes none",
-        )
-        .hint("leave the id out: the outcome has the one that kimi gave")),
-        Some(Session::Resume(id)) => {
-            let Some(own) = id.strip_prefix("session_") else {
-                let why = format!("`{}` is no session id: kimi's are session_ and a UUID", cut(id, 80));
-                return Err(Failure::invalid("session.resume", why));
-            };
-            draft.uuid("session.resume", own)?;
-            draft.glued(Field::Session, "--session", id)
-        }
     }
 }

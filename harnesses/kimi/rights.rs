@@ -71,9 +71,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<bool> {
     let mut lists = String::new();
     if restricts {
         let held = tools(draft, &mut lists)?;
-        for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-            draft.row(field, Carried::File, held.clone());
-        }
+        draft.rights_row(Carried::File, held);
     } else if request.permission == Some(Permission::Full) {
         let free = "no flag: kimi runs every tool that is there, and a resumed session keeps its agent";
         draft.row(Field::Permission, Carried::Flag, free);

@@ -49,10 +49,7 @@ impl StandIn for KimiStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let text = match answer {
             Answer::Text(text) => text.as_str(),
             Answer::Empty => "",

@@ -18,10 +18,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Kiro;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 impl AgentBuilder for Kiro {
     fn facts(&self) -> &Facts {

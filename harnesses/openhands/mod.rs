@@ -28,10 +28,10 @@ mod stand_in;
 
 use crate::command::{Check, EnvEntry, EnvFiles, Piece, Text};
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
-use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
+use crate::lowering::{Dialect, Field, Grammar, Lowered, opt};
 use crate::profile::Profile;
 use crate::reply::Reader;
 use crate::request::{DispatchRequest, Output, Session};
@@ -42,10 +42,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct OpenHands;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// The caller's own model and address, or none: not those of a `.env`. Lines as they are written, a terminal
 /// that ends with the run, no banner, no list of prices from the network.
@@ -84,6 +81,9 @@ const GRAMMAR: Grammar = Grammar {
     ],
 };
 
+const SESSIONS: Sessions =
+    Sessions { ids: SessionIds::Uuid, begin: Some(Flag::Glued("--resume")), resume: Flag::Glued("--resume") };
+
 impl AgentBuilder for OpenHands {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -93,23 +93,10 @@ impl AgentBuilder for OpenHands {
         let mut draft = Draft::new(&FACTS, request, profile, &ENV);
         draft.env_files = Some(ENV_FILES);
         draft.args(["--headless", "--json", "--override-with-envs"]);
-        match request.output {
-            Output::Auto => {}
-            Output::Stream => draft.row(Field::Output, Carried::Flag, "--json: one event a line"),
-            Output::Json | Output::Text => {
-                draft.row(
-                    Field::Output,
-                    Carried::Flag,
-                    "--json, one event a line: the text is taken from it",
-                );
-            }
-        }
+        draft.output_row("--json", "the other form is a screen");
         draft.profile_args(&GRAMMAR)?;
         super::families::no_rights::refuse(&mut draft, "headless, it runs every tool unasked")?;
-        if let Some(model) = draft.model()? {
-            draft.set_env("LLM_MODEL", model.to_owned());
-            draft.row(Field::Model, Carried::Env, format!("LLM_MODEL={model}"));
-        }
+        draft.model_env("LLM_MODEL")?;
         session(&mut draft)?;
         draft.dropped(Field::Effort, "OpenHands always asks for a high effort");
         draft.dropped(
@@ -136,34 +123,21 @@ impl AgentBuilder for OpenHands {
 
 /// A folder for each conversation, named by its id without dashes.
 fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(id))) => {
-            draft.uuid("session.id", id)?;
-            draft.glued(Field::Session, "--resume", id)
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            let folder = id.replace('-', "").to_ascii_lowercase();
-            let below = |name: &'static str, path: String| {
-                Text::Pieces(vec![Piece::Env(name.into()), Piece::Plain(path.into())].into())
-            };
-            draft.checks.push(Check::SessionIn {
-                id: id.clone(),
-                places: vec![
-                    below("OPENHANDS_CONVERSATIONS_DIR", format!("/{folder}")),
-                    below("OPENHANDS_PERSISTENCE_DIR", format!("/conversations/{folder}")),
-                    Text::Pieces(
-                        vec![Piece::Home, Piece::Plain(format!("/.openhands/conversations/{folder}").into())]
-                            .into(),
-                    ),
-                ],
-            });
-            draft.glued(Field::Session, "--resume", id)
-        }
-    }
+    draft.session(&SESSIONS)?;
+    let Some(Session::Resume(id)) = &draft.request.session else { return Ok(()) };
+    let folder = id.replace('-', "").to_ascii_lowercase();
+    let below = |name: &'static str, path: String| {
+        Text::Pieces(vec![Piece::Env(name.into()), Piece::Plain(path.into())].into())
+    };
+    draft.checks.push(Check::SessionIn {
+        id: id.clone(),
+        places: vec![
+            below("OPENHANDS_CONVERSATIONS_DIR", format!("/{folder}")),
+            below("OPENHANDS_PERSISTENCE_DIR", format!("/conversations/{folder}")),
+            Text::Pieces(
+                vec![Piece::Home, Piece::Plain(format!("/.openhands/conversations/{folder}").into())].into(),
+            ),
+        ],
+    });
+    Ok(())
 }

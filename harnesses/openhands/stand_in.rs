@@ -46,10 +46,7 @@ impl StandIn for OpenHandsStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::New(Some(id)) | Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let event = |source: &str, kind: &str, rest: serde_json::Value| {
             let mut whole =
                 json!({"id": "e", "timestamp": "2026-12-01T12:00:00", "source": source, "kind": kind});

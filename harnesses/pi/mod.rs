@@ -21,11 +21,11 @@ mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
-use crate::harness::{AgentBuilder, Draft, Facts};
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Effort, Output, Session};
+use crate::request::{DispatchRequest, Effort, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -33,10 +33,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Pi;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// `--offline` keeps it from looking for updates; without it, this does, and nothing is told of the run. What it
 /// leaves behind, compiled code of its own among it, goes with the run's folder.
@@ -57,6 +54,13 @@ const EFFORT: &[(Effort, &str)] = &[
     (Effort::Max, "max"),
 ];
 
+/// `--session` also takes the beginning of an id, and a path: a whole UUID names one session only.
+const SESSIONS: Sessions = Sessions {
+    ids: SessionIds::Uuid,
+    begin: Some(Flag::Pair("--session-id")),
+    resume: Flag::Pair("--session"),
+};
+
 impl AgentBuilder for Pi {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -65,26 +69,13 @@ impl AgentBuilder for Pi {
     fn lower(&self, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
         let mut draft = Draft::new(&FACTS, request, profile, &ENV);
         draft.args(["--mode", "json", "--offline"]);
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--mode json, and the text is taken from it: the text form is empty after some failures",
-            ),
-            Output::Json => draft.row(Field::Output, Carried::Flag, "--mode json, which is one event a line"),
-            Output::Stream => draft.row(Field::Output, Carried::Flag, "--mode json"),
-        }
+        draft.output_row("--mode json", "the text form is empty after some failures");
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.pair(Field::Model, "--model", model)?;
-        }
-        if let Some(level) = draft.effort(EFFORT) {
-            draft.pair(Field::Effort, "--thinking", level)?;
-        }
+        draft.model_flag(Flag::Pair("--model"))?;
+        draft.effort_flag(Flag::Pair("--thinking"), EFFORT)?;
         system_prompt(&mut draft);
         rights::lower(&mut draft)?;
-        session(&mut draft)?;
+        draft.session(&SESSIONS)?;
         if request.file_references {
             draft.dropped(Field::FileReferences, "pi replaces no @path of a prompt that comes on stdin");
         }
@@ -114,23 +105,4 @@ fn system_prompt(draft: &mut Draft<'_>) {
     draft.arg("--system-prompt");
     draft.arg(Text::file("", "system.md"));
     draft.row(Field::SystemPrompt, Carried::File, "--system-prompt with a file, in place of pi's own");
-}
-
-/// `--session` also takes the beginning of an id, and a path: a whole UUID names one session only.
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(id))) => {
-            draft.uuid("session.id", id)?;
-            draft.pair(Field::Session, "--session-id", id)
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.pair(Field::Session, "--session", id)
-        }
-    }
 }

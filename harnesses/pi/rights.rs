@@ -108,8 +108,6 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     } else {
         String::new()
     };
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, format!("{held}{note}"));
-    }
+    draft.rights_row(Carried::Flag, format!("{held}{note}"));
     Ok(())
 }

@@ -42,7 +42,7 @@ impl StandIn for PiStandIn {
             (Some(id), None) => Some(Session::New(Some(id.to_owned()))),
             (None, id) => id.map(|id| Session::Resume(id.to_owned())),
         };
-        let id = session_id(session.as_ref());
+        let id = session.as_ref().and_then(Session::id).unwrap_or(SESSION);
         if prompt.is_empty() || prompt.starts_with('/') {
             // Nothing goes to the model: no prompt, or what an extension of the user takes for a command.
             return Err(Spoken::said(format!("{}\n", json!({"type": "session", "id": id}))));
@@ -72,7 +72,7 @@ impl StandIn for PiStandIn {
                 None => Spoken::said(format!("{text}\n")),
             };
         }
-        let id = session_id(received.session.as_ref());
+        let id = received.session_id(SESSION);
         let (provider, model) =
             received.model.as_deref().and_then(|m| m.split_once('/')).unwrap_or(("stand-in", "m"));
         let message = message(provider, model, text, error.as_deref(), received.prompt.len() / 4 + 1);
@@ -85,13 +85,6 @@ impl StandIn for PiStandIn {
         ];
         // Status 0 whatever happened, as run.
         Spoken::said(lines.map(|line| format!("{line}\n")).concat())
-    }
-}
-
-fn session_id(session: Option<&Session>) -> &str {
-    match session {
-        Some(Session::New(Some(id)) | Session::Resume(id)) => id,
-        _ => SESSION,
     }
 }
 

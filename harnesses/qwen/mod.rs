@@ -20,12 +20,12 @@ mod rights;
 mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
-use crate::error::{Failure, Result};
-use crate::harness::{AgentBuilder, Draft, Facts};
-use crate::lowering::{Carried, Field, Lowered};
+use crate::error::Result;
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
+use crate::lowering::{Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Output, Session};
+use crate::request::{DispatchRequest, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -33,10 +33,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Qwen;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// No colours, no notice of what its mode means; what it leaves behind goes with the run's folder.
 static ENV: [EnvEntry; 3] = [
@@ -47,6 +44,13 @@ static ENV: [EnvEntry; 3] = [
 
 /// The longest time that it takes for its own clock, in seconds: 24 days.
 const LONGEST: f64 = 2_000_000.0;
+
+/// Ids are UUIDs; `--resume` also takes titles.
+const SESSIONS: Sessions = Sessions {
+    ids: SessionIds::Uuid,
+    begin: Some(Flag::Glued("--session-id")),
+    resume: Flag::Glued("--resume"),
+};
 
 impl AgentBuilder for Qwen {
     fn facts(&self) -> &Facts {
@@ -60,35 +64,17 @@ impl AgentBuilder for Qwen {
             _ => (Output::Json, "--output-format=json"),
         };
         draft.args([form]);
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output-format=json, and the text is taken from it: the text form has no session and no usage",
-            ),
-            _ => draft.row(Field::Output, Carried::Flag, form),
-        }
+        draft.output_row(form, "the text form has no session and no usage");
         draft.arg(format!("--max-wall-time={}", wall_time(profile)));
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.glued(Field::Model, "--model", model)?;
-        }
+        draft.model_flag(Flag::Glued("--model"))?;
         if let Some(system) = draft.system_prompt() {
             draft.glued(Field::SystemPrompt, "--system-prompt", system)?;
         }
         rights::lower(&mut draft)?;
-        session(&mut draft)?;
-        for dir in &request.add_dirs {
-            let dir = dir.to_string_lossy();
-            if dir.contains(',') {
-                return Err(Failure::invalid("add_dirs", format!("qwen cuts `{dir}` at its comma")));
-            }
-            draft.glued(Field::AddDirs, "--include-directories", &dir)?;
-        }
-        if let Some(turns) = request.max_turns {
-            draft.glued(Field::MaxTurns, "--max-session-turns", &turns.to_string())?;
-        }
+        draft.session(&SESSIONS)?;
+        draft.add_dirs_uncut(Flag::Glued("--include-directories"))?;
+        draft.max_turns(Flag::Glued("--max-session-turns"))?;
         draft.dropped(Field::Effort, "qwen has no flag for it, only its settings file");
         prompt::lower(&mut draft)?;
         Ok(draft.finish(output))
@@ -110,23 +96,4 @@ fn wall_time(profile: &Profile) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped")]
     let seconds = (all * 0.95).clamp(1.0, LONGEST) as u64;
     seconds
-}
-
-/// Ids are UUIDs; `--resume` also takes titles.
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(id))) => {
-            draft.uuid("session.id", id)?;
-            draft.glued(Field::Session, "--session-id", id)
-        }
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.glued(Field::Session, "--resume", id)
-        }
-    }
 }

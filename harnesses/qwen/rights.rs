@@ -162,9 +162,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     if edits {
         held += "; its tools that edit reach every file, also outside of the working directory";
     }
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, held.clone());
-    }
+    draft.rights_row(Carried::Flag, held);
     narrower(draft, &rights, more);
     checks(draft);
     Ok(())

@@ -51,10 +51,7 @@ impl StandIn for QwenStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::New(Some(id)) | Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let model = received.model.as_deref().unwrap_or("stand-in");
         let error = match answer {
             Answer::Status(status) => Some(format!("[API Error: {status} the stand-in plays it]")),

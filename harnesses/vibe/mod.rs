@@ -22,12 +22,12 @@ mod rights;
 mod stand_in;
 
 use crate::command::{EnvEntry, Piece, Text};
-use crate::error::{Failure, Kind, Result};
-use crate::harness::{AgentBuilder, Draft, Facts, StdinPrompt};
-use crate::lowering::{Carried, Field, Lowered};
+use crate::error::Result;
+use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
+use crate::lowering::{Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Output, Session};
+use crate::request::{DispatchRequest, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -35,10 +35,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy)]
 pub struct Vibe;
 
-static FACTS: LazyLock<Facts> = LazyLock::new(|| match Facts::from_json(include_str!("harness.json")) {
-    Ok(facts) => facts,
-    Err(bad) => unreachable!("{bad}"),
-});
+static FACTS: LazyLock<Facts> = LazyLock::new(|| Facts::compiled_in(include_str!("harness.json")));
 
 /// No updates, nothing told of the run, and a bound on what it tries again by itself.
 static ENV: [EnvEntry; 4] = [
@@ -54,6 +51,9 @@ const EXPORT: &str = "export.json";
 /// `/` and `!` are text there (run). Tried with 200 KiB; no limit is known.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: true, guarded: &[], most: 8 << 20 };
 
+/// It gives every session an id of its own; a text that names none is an error (run).
+const SESSIONS: Sessions = Sessions { ids: SessionIds::Uuid, begin: None, resume: Flag::Glued("--resume") };
+
 impl AgentBuilder for Vibe {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -65,32 +65,14 @@ impl AgentBuilder for Vibe {
         let here = vec![Piece::Plain("--output-dir=".into()), Piece::Tmp, Piece::Plain("/..".into())];
         draft.arg(Text::Pieces(here.into()));
         draft.results.push(EXPORT.into());
-        match request.output {
-            Output::Auto => {}
-            Output::Text => draft.row(
-                Field::Output,
-                Carried::Flag,
-                "--output=streaming, and the text is taken from it: the text form names no session",
-            ),
-            Output::Json => {
-                draft.row(Field::Output, Carried::Flag, "--output=streaming, which is one entry a line");
-            }
-            Output::Stream => draft.row(Field::Output, Carried::Flag, "--output=streaming"),
-        }
+        draft.output_row("--output=streaming", "the text form names no session");
         draft.profile_args(&rights::GRAMMAR)?;
-        if let Some(model) = draft.model()? {
-            draft.set_env("VIBE_ACTIVE_MODEL", model.to_owned());
-            draft.row(Field::Model, Carried::Env, format!("VIBE_ACTIVE_MODEL={model}"));
-        }
+        draft.model_env("VIBE_ACTIVE_MODEL")?;
         draft.dropped(Field::Effort, "vibe takes it from the model in its configuration, and has no flag");
         rights::lower(&mut draft)?;
-        session(&mut draft)?;
-        for dir in &request.add_dirs {
-            draft.glued(Field::AddDirs, "--add-dir", &dir.to_string_lossy())?;
-        }
-        if let Some(turns) = request.max_turns {
-            draft.glued(Field::MaxTurns, "--max-turns", &turns.to_string())?;
-        }
+        draft.session(&SESSIONS)?;
+        draft.add_dirs(Flag::Glued("--add-dir"))?;
+        draft.max_turns(Flag::Glued("--max-turns"))?;
         prompt::lower(&mut draft)?;
         Ok(draft.finish(Output::Stream))
     }
@@ -102,25 +84,5 @@ impl AgentBuilder for Vibe {
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::VibeStandIn)
-    }
-}
-
-/// It gives every session an id of its own; a text that names none is an error (run).
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => Err(Failure::new(
-            Kind::Unsupported,
-            "session.id: vibe gives every session an id of its own, and takes none",
-        )
-        .hint("leave the id out: the outcome has the one that vibe gave")),
-        Some(Session::Resume(id)) => {
-            draft.uuid("session.resume", id)?;
-            draft.glued(Field::Session, "--resume", id)
-        }
     }
 }

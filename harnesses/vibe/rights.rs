@@ -100,9 +100,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     if rights.everything() && !none.is_empty() {
         held = format!("{held}; --disabled-tools: {}", none.join(", "));
     }
-    for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-        draft.row(field, Carried::Flag, held.clone());
-    }
+    draft.rights_row(Carried::Flag, held);
     trusted(draft);
     Ok(())
 }

@@ -48,10 +48,7 @@ impl StandIn for VibeStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let entry = |role: &str, text: &str| {
             json!({"id": format!("{role}-1"), "sessionId": session, "generationStatus": "completed", "type": "message",
                 "role": role, "content": [{"type": "text", "text": text}]})

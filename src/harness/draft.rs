@@ -3,11 +3,9 @@
 use super::{Facts, Rights};
 use crate::command::{Check, Command, CommandFile, EnvEntry, EnvFiles, Text};
 use crate::error::{Failure, Kind, Result, cut};
-use crate::lowering::{
-    Carried, Field, Grammar, Lowered, MAX_ARGUMENT, Report, Role, payload, refuse_flag_like,
-};
+use crate::lowering::{Carried, Field, Grammar, Lowered, MAX_ARGUMENT, Report, Role, payload};
 use crate::profile::Profile;
-use crate::request::{DispatchRequest, Effort, Output};
+use crate::request::{DispatchRequest, Output};
 use indexmap::IndexMap;
 use std::borrow::Cow;
 
@@ -143,64 +141,6 @@ impl<'r> Draft<'r> {
         self.files.push(CommandFile { name: name.into(), content: content.into() });
     }
 
-    /// The model to ask for, aliases looked up; an exact one gets its row.
-    pub fn model(&mut self) -> Result<Option<&'r str>> {
-        if self.request.model_is_exact {
-            self.row(Field::ModelIsExact, Carried::Flag, "no alias was looked up");
-        }
-        let Some(name) = self.request.model.as_deref() else { return Ok(None) };
-        let model = self.profile.model(&self.facts.id, &self.facts.models, name, self.request.model_is_exact);
-        refuse_flag_like("model", model)?;
-        Ok(Some(model))
-    }
-
-    /// The system prompt, for a CLI that has a place for it; the caller carries it and adds the row.
-    ///
-    /// An empty one says nothing, and a correction stands in a session that has it: those get their rows.
-    pub fn system_prompt(&mut self) -> Option<&'r str> {
-        let system = self.request.system_prompt.as_deref()?;
-        if system.is_empty() {
-            self.row(Field::SystemPrompt, Carried::Runner, "it is empty, so the CLI's own stays as it is");
-            return None;
-        }
-        Some(system)
-    }
-
-    /// Pairs and glued values alike: the row of a session that the CLI gives an id by itself.
-    pub fn session_of_its_own(&mut self) {
-        self.row(
-            Field::Session,
-            Carried::Flag,
-            format!("{} keeps every session and says its id", self.facts.id),
-        );
-    }
-
-    /// The id of a session, of the shape of a UUID: CLIs take other texts for titles, or for nothing.
-    pub fn uuid(&self, field: &str, id: &str) -> Result<()> {
-        let groups: Vec<&str> = id.split('-').collect();
-        let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-        let hex = groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_hexdigit()));
-        if lengths == [8, 4, 4, 4, 12] && hex {
-            return Ok(());
-        }
-        Err(Failure::invalid(
-            field,
-            format!("`{}` is no session id: {} takes a UUID", cut(id, 80), self.facts.id),
-        ))
-    }
-
-    /// The CLI's word for the effort: the nearest one that it knows, the lower of two.
-    ///
-    /// `words` are in the order of [`Effort`]. The caller adds the row.
-    pub fn effort(&self, words: &[(Effort, &'static str)]) -> Option<&'static str> {
-        let rank = |effort: Effort| effort as i32;
-        let asked = rank(self.request.effort?);
-        words
-            .iter()
-            .min_by_key(|(known, _)| ((rank(*known) - asked).abs(), *known as i32))
-            .map(|(_, word)| *word)
-    }
-
     /// An error for what the CLI cannot be held to; `allow_unenforced` turns it into a row.
     pub fn unenforced(&mut self, field: Field, why: impl Into<String>) -> Result<()> {
         let why = why.into();
@@ -211,6 +151,20 @@ impl<'r> Draft<'r> {
         }
         Err(Failure::new(Kind::Unenforceable, format!("{}: {why}", field.name()))
             .hint("change the policy; --allow-unenforced runs it all the same, and the report says so"))
+    }
+
+    /// Adds the row of each field that says what may run, the policy and the permission.
+    pub fn rights_row(&mut self, carried: Carried, detail: impl Into<Cow<'static, str>>) {
+        let detail = detail.into();
+        for field in self.rights_fields() {
+            self.row(field, carried, detail.clone());
+        }
+    }
+
+    /// Those of the request's fields that say what may run.
+    pub fn rights_fields(&self) -> impl Iterator<Item = Field> + use<'r> {
+        let request = self.request;
+        [Field::Tools, Field::Permission].into_iter().filter(move |field| field.is_set(request))
     }
 
     /// The field that restricts: the policy where there is one, else the permission.

@@ -182,6 +182,16 @@ impl Facts {
             .map_err(|e| Failure::new(Kind::InvalidConfig, format!("harness.json: {e}")))
     }
 
+    /// Facts that are compiled in: `Facts::compiled_in(include_str!("harness.json"))`.
+    ///
+    /// Panics where the text is none; every test that makes the harness finds that.
+    pub fn compiled_in(text: &str) -> Facts {
+        match Facts::from_json(text) {
+            Ok(facts) => facts,
+            Err(bad) => unreachable!("{bad}"),
+        }
+    }
+
     /// The variable of teamster that sets something of this harness: `TEAMSTER_<ID>_<WHAT>`.
     pub fn variable(&self, what: &str) -> String {
         format!("TEAMSTER_{}_{what}", self.id.to_uppercase().replace('-', "_"))

@@ -2,6 +2,7 @@
 
 mod draft;
 mod facts;
+mod fields;
 mod lower;
 mod registry;
 mod rights;
@@ -11,6 +12,7 @@ mod verdict;
 
 pub use draft::{Draft, StdinPrompt};
 pub use facts::{ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, UsageCounts, Verified};
+pub use fields::{Flag, SessionIds, Sessions};
 pub use lower::lower;
 pub use registry::HarnessRegistry;
 pub use rights::{Limit, May, OwnRule, Rights};

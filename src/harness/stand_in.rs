@@ -55,6 +55,13 @@ pub struct Received {
     pub may_run: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
+impl Received {
+    /// The id of the session: the one that was asked for, else one of the CLI's own.
+    pub fn session_id<'a>(&'a self, own: &'a str) -> &'a str {
+        self.session.as_ref().and_then(Session::id).unwrap_or(own)
+    }
+}
+
 /// An answer to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {

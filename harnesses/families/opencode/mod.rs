@@ -27,14 +27,14 @@ pub(crate) use reader::reader;
 pub(crate) use stand_in::ForkStandIn;
 
 use crate::command::EnvEntry;
-use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{Draft, Facts, StdinPrompt};
+use crate::error::{Failure, Kind, Result};
+use crate::harness::{Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
 use crate::lowering::Role::{Free, Ours, Rights};
 use crate::lowering::Takes::{Nothing, Value, Values};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
 use crate::policy::Permission;
 use crate::profile::Profile;
-use crate::request::{DispatchRequest, Effort, Output, Session};
+use crate::request::{DispatchRequest, Effort, Output};
 use std::borrow::Cow;
 
 /// What is a fork's own.
@@ -110,33 +110,25 @@ const GRAMMAR: Grammar = Grammar {
     ],
 };
 
+/// It names its sessions itself.
+const SESSIONS: Sessions =
+    Sessions { ids: SessionIds::WordAfter("ses_"), begin: None, resume: Flag::Glued("--session") };
+
 /// Lowers a request for a fork.
 pub(crate) fn lower(fork: &Fork, request: &DispatchRequest, profile: &Profile) -> Result<Lowered> {
     let facts = (fork.facts)();
     let mut draft = Draft::new(facts, request, profile, fork.env);
     draft.args(["run", "--format", "json", "--title=teamster"]);
-    match request.output {
-        Output::Auto => {}
-        Output::Stream => draft.row(Field::Output, Carried::Flag, "--format json, one event a line"),
-        _ => draft.row(
-            Field::Output,
-            Carried::Flag,
-            "--format json, one event a line, and the answer is taken from it: the other form says neither usage nor error",
-        ),
-    }
+    draft.output_row("--format json", "the other form says neither usage nor error");
     draft.profile_args(&GRAMMAR)?;
-    if let Some(model) = draft.model()? {
-        draft.glued(Field::Model, "--model", model)?;
-    }
-    if let Some(word) = draft.effort(EFFORT) {
-        draft.glued(Field::Effort, "--variant", word)?;
-    }
+    draft.model_flag(Flag::Glued("--model"))?;
+    draft.effort_flag(Flag::Glued("--variant"), EFFORT)?;
     draft.dropped(
         Field::MaxTurns,
         "the steps of an agent only ask the model to end, and one that goes on is not held",
     );
     agent::lower(fork, &mut draft)?;
-    session(&mut draft)?;
+    draft.session(&SESSIONS)?;
     if request.permission == Some(Permission::Full) && !request.restricts() {
         draft.args(["--auto"]);
         draft.row(Field::Permission, Carried::Flag, "--auto; what your own settings deny stays denied");
@@ -154,29 +146,4 @@ pub(crate) fn lower(fork: &Fork, request: &DispatchRequest, profile: &Profile) -
     }
     draft.payload_on_stdin(&STDIN)?;
     Ok(draft.finish(Output::Stream))
-}
-
-/// It names its sessions itself.
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    let name = &draft.facts.id;
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(None)) => {
-            draft.session_of_its_own();
-            Ok(())
-        }
-        Some(Session::New(Some(_))) => Err(Failure::new(
-            Kind::Unsupported,
-            format!("session.id: {name} gives every session an id of its own"),
-        )
-        .hint("leave the id out; the outcome has the one that was given")),
-        Some(Session::Resume(id)) => {
-            let rest = id.strip_prefix("ses_").unwrap_or_default();
-            if rest.is_empty() || !rest.bytes().all(|b| b.is_ascii_alphanumeric()) {
-                let why = format!("`{}` is no session id: those of {name} begin with ses_", cut(id, 80));
-                return Err(Failure::invalid("session.resume", why));
-            }
-            draft.glued(Field::Session, "--session", id)
-        }
-    }
 }

@@ -66,10 +66,7 @@ impl StandIn for ForkStandIn {
     }
 
     fn answer(&self, received: &Received, answer: &Answer) -> Spoken {
-        let session = match &received.session {
-            Some(Session::Resume(id)) => id.as_str(),
-            _ => SESSION,
-        };
+        let session = received.session_id(SESSION);
         let line = |kind: &str, rest: Value| {
             let mut line = json!({"type": kind, "timestamp": 1_796_068_753_337_u64, "sessionID": session});
             if let (Some(line), Value::Object(rest)) = (line.as_object_mut(), rest) {

@@ -29,8 +29,6 @@ pub(crate) struct Cli {
     pub(crate) write: fn(path: &str) -> Step,
     pub(crate) shell: fn(command: &str) -> Step,
     pub(crate) read: fn(path: &str) -> Step,
-    /// Names in a request for the tools that read, that write, and that run commands.
-    pub(crate) words: Words,
     /// Ways to more rights that this CLI knows, each a list of turns.
     pub(crate) escapes: fn(&Place) -> Vec<Vec<Step>>,
     /// What is on disk after the attack with nothing in its way, sorted: the proof that it can work.
@@ -47,13 +45,6 @@ pub(crate) struct Cli {
     pub(crate) seconds: Seconds,
     /// Where this CLI is known to differ, and why. Each is looked at by the test that names it.
     pub(crate) exceptions: &'static [(Except, &'static str)],
-}
-
-/// Names of tools, as a request has them.
-pub(crate) struct Words {
-    pub(crate) read: &'static [&'static str],
-    pub(crate) edit: &'static [&'static str],
-    pub(crate) shell: &'static [&'static str],
 }
 
 /// Time limits in seconds, for a machine with other work.
@@ -76,14 +67,15 @@ pub(crate) enum Except {
     Trims,
     /// With `edit`, commands run in a sandbox that holds them to the workspace.
     EditRunsShell,
-    /// A prompt over the size of an argument is refused.
-    ArgumentOnly,
     /// It has no tool that reads a file when the model asks.
     NoReading,
     /// No command of the model's runs, in any mode.
     NoShell,
     /// It takes a prompt in one argument and in no other way: a larger one is refused.
     OneArgument,
+    /// A prompt that is larger than an argument goes in two parts, cut at a blank line: without one near its end
+    /// it is refused.
+    CutAtBlankLine,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

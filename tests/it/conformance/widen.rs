@@ -29,17 +29,17 @@ pub(crate) fn no_word(cli: &'static Cli) {
 }
 
 pub(crate) fn list_of_reading(cli: &'static Cli) {
-    case(cli, "list: read", json!({"tools": cli.words.read}), NOTHING);
+    case(cli, "list: read", json!({"tools": ["read"]}), NOTHING);
 }
 
 pub(crate) fn list_with_shell(cli: &'static Cli) {
     let rights = Rights { shell: true, beyond: true, write: false };
-    case(cli, "list: shell", json!({"tools": cli.words.shell}), rights);
+    case(cli, "list: shell", json!({"tools": ["shell"]}), rights);
 }
 
 pub(crate) fn allow_and_deny(cli: &'static Cli) {
     let rights = Rights { write: true, beyond: true, shell: false };
-    let tools = json!({"allow": cli.words.edit, "deny": cli.words.shell});
+    let tools = json!({"allow": ["edit"], "deny": ["shell"]});
     case(cli, "allow edit, deny shell", json!({"tools": tools}), rights);
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn reading(cli: &'static Cli) {
     if cli.excepted(Except::NoReading).is_some() {
         return;
     }
-    for request in [json!({"permission": "read-only"}), json!({"tools": cli.words.read})] {
+    for request in [json!({"permission": "read-only"}), json!({"tools": ["read"]})] {
         let Some(lab) = Lab::new(cli, vec![Step::text("done")]) else { return };
         lab.place.file("notes.txt", "a word in a file\n");
         lab.server.script(vec![(cli.read)(&lab.place.inside("notes.txt")), Step::text("done")]);

@@ -1,7 +1,7 @@
 //! aider: OpenAI's chat completions and no tools. It reads edits out of the model's text and writes them.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 pub(crate) static CLI: Cli = Cli {
     id: "aider",
     version: "0.86.2",
-    in_ci: false,
+    in_ci: true,
     model: "openai/lab-model",
     home,
     permission: "read-only",
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::text(format!("Please add {path} to the chat.")),
-    words: Words { read: &["read"], edit: &["edit"], shell: &["shell"] },
     escapes: |_| Vec::new(),
     reach: &["outside/write", "write-alone", "write-with"],
     traps: &["marks/load", "marks/notify", "marks/test", "write", "evil request"],

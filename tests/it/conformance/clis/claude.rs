@@ -2,7 +2,7 @@
 //! unbound here is a list that names everything.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -20,7 +20,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("Read", json!({"file_path": path})),
-    words: Words { read: &["Read", "Grep", "Glob"], edit: &["Edit", "Write"], shell: &["Bash"] },
     escapes,
     reach: &[
         "outside/shell",

@@ -1,7 +1,7 @@
 //! Codex: OpenAI's responses, and a sandbox of its own around every command.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| shell(&format!("cat {path}")),
-    words: Words { read: &["read"], edit: &["edit"], shell: &["shell"] },
     escapes,
     reach: &[
         "outside/shell",

@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI with a provider of the user's own: OpenAI's chat completions.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -22,7 +22,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("view", json!({"path": path})),
-    words: Words { read: &["view", "grep"], edit: &["create", "edit"], shell: &["bash"] },
     escapes,
     reach: &[
         "outside/shell",

@@ -1,7 +1,7 @@
 //! Gemini CLI: its own model API, and tools that refuse to leave the workspace.
 
 use super::words;
-use crate::conformance::cli::{Cli, Seconds, Words};
+use crate::conformance::cli::{Cli, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::{Value, json};
@@ -23,11 +23,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read_file", json!({"file_path": path})),
-    words: Words {
-        read: &["read_file", "grep_search"],
-        edit: &["write_file", "replace"],
-        shell: &["run_shell_command"],
-    },
     escapes,
     // Its tools that write refuse every path outside of the workspace, in every mode; a plan's own file lands
     // in its own folder.

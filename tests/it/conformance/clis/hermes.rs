@@ -1,7 +1,7 @@
 //! Hermes Agent: OpenAI's chat completions, in one-shot, where sets of tools are the only limit.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read_file", json!({"path": path})),
-    words: Words { read: &["read_file"], edit: &["write_file"], shell: &["shell"] },
     escapes,
     reach: &[
         "outside/shell",

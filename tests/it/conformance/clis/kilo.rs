@@ -1,7 +1,7 @@
 //! kilo, a fork of opencode: OpenAI's chat completions, edits unasked, commands asked about.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::{Value, json};
@@ -23,7 +23,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read", json!({"filePath": path})),
-    words: Words { read: &["read", "grep"], edit: &["edit", "write"], shell: &["bash"] },
     escapes,
     reach: &[
         "outside/shell",

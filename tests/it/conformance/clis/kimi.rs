@@ -1,7 +1,7 @@
 //! Kimi Code: OpenAI's chat completions, no questions in this mode, and limits only where a session begins.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -20,7 +20,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("Read", json!({"path": path})),
-    words: Words { read: &["read", "Grep"], edit: &["Edit", "Write"], shell: &["Bash"] },
     escapes,
     reach: &[
         "outside/shell",
@@ -37,7 +36,7 @@ pub(crate) static CLI: Cli = Cli {
     seconds: Seconds { run: 90, start: 12 },
     exceptions: &[
         (Except::Retries(500), "it tries for minutes where its configuration does not say less"),
-        (Except::ArgumentOnly, "it has no place for a prompt but an argument"),
+        (Except::OneArgument, "it has no place for a prompt but an argument"),
     ],
 };
 

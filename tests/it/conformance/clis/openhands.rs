@@ -1,7 +1,7 @@
 //! OpenHands CLI: OpenAI's chat completions, and nothing that holds its tools. Its model comes from variables.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("file_editor", json!({"command": "view", "path": path, "summary": "x"})),
-    words: Words { read: &["think"], edit: &["file_editor"], shell: &["terminal"] },
     escapes: |_| Vec::new(),
     reach: &["outside/shell", "outside/write", "shell-alone", "shell-with", "write-alone", "write-with"],
     traps: &["marks/before-tool", "marks/prompt", "marks/session-start", "marks/stop", "write"],

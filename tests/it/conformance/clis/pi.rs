@@ -1,7 +1,7 @@
 //! pi: OpenAI's chat completions, no permission system at all, and no flag with `=`.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read", json!({"path": path})),
-    words: Words { read: &["read", "grep"], edit: &["edit", "write"], shell: &["bash"] },
     escapes,
     reach: &[
         "outside/shell",

@@ -1,7 +1,7 @@
 //! Qwen Code: OpenAI's chat completions, and no gate of trust in front of a repository's settings.
 
 use super::words;
-use crate::conformance::cli::{Cli, Except, Seconds, Words};
+use crate::conformance::cli::{Cli, Except, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn unbound(prompt: &str) -> Vec<String> {
 pub(crate) static CLI: Cli = Cli {
     id: "qwen",
     version: "0.24.4",
-    in_ci: false,
+    in_ci: true,
     model: "lab-model",
     home,
     permission: "read-only",
@@ -23,11 +23,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read_file", json!({"file_path": path})),
-    words: Words {
-        read: &["read_file", "grep_search"],
-        edit: &["edit", "write_file"],
-        shell: &["run_shell_command"],
-    },
     escapes,
     reach: &[
         "outside/shell",
@@ -56,6 +51,7 @@ pub(crate) static CLI: Cli = Cli {
     prompt,
     seconds: Seconds { run: 90, start: 15 },
     exceptions: &[
+        (Except::CutAtBlankLine, "it puts one between what comes on stdin and the argument"),
         (Except::Retries(429), "it never gives up, and has no setting that makes it"),
         (Except::Retries(500), "it tries for 80 seconds at least"),
     ],

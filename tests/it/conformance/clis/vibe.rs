@@ -1,7 +1,7 @@
 //! Mistral Vibe: OpenAI's chat completions, agents that say what runs unasked, and programs that call tools.
 
 use super::words;
-use crate::conformance::cli::{Cli, Seconds, Words};
+use crate::conformance::cli::{Cli, Seconds};
 use crate::conformance::place::Place;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) static CLI: Cli = Cli {
     write,
     shell,
     read: |path| Step::call("read_file", json!({"path": path})),
-    words: Words { read: &["read", "grep"], edit: &["edit", "write_file"], shell: &["bash"] },
     escapes,
     reach: &[
         "outside/shell",
