@@ -7,8 +7,8 @@ use teamster::lowering::{Carried, Field, Row, payload};
 use teamster::reply::{Documents, Found, find_value, strict_value};
 use teamster::testkit::{Transcript, given};
 use teamster::{
-    DispatchRequest, Effort, HarnessRegistry, Output, Permission, Profile, ReplySchema, Session, ToolPolicy,
-    ToolRules, Word, lower, split_tools,
+    DispatchRequest, Effort, Facts, HarnessRegistry, Output, Permission, Profile, ReplySchema, Session,
+    ToolPolicy, ToolRules, Word, lower, split_tools,
 };
 
 fn each_harness(check: impl Fn(&dyn AgentBuilder)) {
@@ -29,66 +29,69 @@ fn prompt() -> impl Strategy<Value = String> {
     text().prop_filter("a prompt is not empty", |text| !text.is_empty())
 }
 
+/// Names of tools: those of all harnesses, the common words, and texts that are none.
 fn tool() -> impl Strategy<Value = String> {
+    let names: Vec<String> =
+        HarnessRegistry::builtin().iter().flat_map(|b| b.facts().tools.keys().cloned()).collect();
+    let word = prop::sample::select(vec!["read", "edit", "shell", "web", "mcp(server/tool)", "*"]);
     prop_oneof![
-        prop::sample::select(vec![
-            "read_file",
-            "glob",
-            "write_file",
-            "replace",
-            "run_shell_command",
-            "ShellTool",
-            "web_fetch",
-            "invoke_agent",
-            "exit_plan_mode",
-            "mcp_server_tool",
-            "search_file_content",
-            "*",
-            "run_shell_command(git status)",
-            "run_shell_command(rm)",
-            "ShellTool(ls -l)",
-        ])
-        .prop_map(str::to_owned),
-        "(run_shell_command|ShellTool)\\([a-z]{1,6}( [a-z\"'=.-]{1,6})?\\)",
-        "[a-zA-Z_*()-]{1,12}",
+        2 => word.prop_map(str::to_owned),
+        1 => prop::sample::select(names),
+        1 => "(shell|bash|Bash|run_shell_command)\\([a-z]{1,6}( [a-z\"'=.-]{1,6})?\\)",
+        1 => "[a-zA-Z_*()-]{1,12}",
     ]
 }
 
 fn tools() -> impl Strategy<Value = ToolPolicy> {
+    policy(tool)
+}
+
+fn policy<S: Strategy<Value = String>>(tool: impl Fn() -> S) -> impl Strategy<Value = ToolPolicy> {
     let list = || prop::collection::vec(tool(), 0..4);
     prop_oneof![
-        list().prop_map(ToolPolicy::Flat),
-        (list(), list(), list()).prop_map(|(allow, deny, ask)| ToolPolicy::Structured(ToolRules {
-            allow,
-            deny,
-            ask
-        })),
+        1 => list().prop_map(ToolPolicy::Flat),
+        2 => (list(), list(), list()).prop_map(|(allow, deny, ask)| ToolPolicy::Structured(ToolRules { allow, deny, ask })),
     ]
 }
 
-/// Policies in the words of every harness and some of their own, few enough that rules meet.
+/// Stands for one of the tools that a harness itself has, until [`own_names`] puts its name there.
+const OWN: char = '\u{1}';
+
+/// Policies in the words of every harness and in names of its own, few enough that rules meet.
 fn known_tools() -> impl Strategy<Value = ToolPolicy> {
-    let tool = prop::sample::select(vec![
-        "read",
-        "edit",
-        "shell",
-        "shell(git)",
-        "shell(git status)",
-        "shell(rm)",
-        "web",
-        "mcp(server/tool)",
-        "read_file",
-        "run_shell_command",
-        "Bash",
-        "Read",
-        "bash",
-        "*",
-    ]);
-    let list = move || prop::collection::vec(tool.clone().prop_map(str::to_owned), 0..3);
-    prop_oneof![
-        1 => list().prop_map(ToolPolicy::Flat),
-        3 => (list(), list(), list()).prop_map(|(allow, deny, ask)| ToolPolicy::Structured(ToolRules { allow, deny, ask })),
-    ]
+    policy(|| {
+        let words = vec!["read", "edit", "shell", "shell(git)", "shell(git status)", "shell(rm)", "web", "*"];
+        prop_oneof![
+            3 => prop::sample::select(words).prop_map(str::to_owned),
+            2 => (0_u8..40).prop_map(|at| format!("{OWN}{at}")),
+            1 => "(git|rm)( status)?".prop_map(|words| format!("{OWN}0({words})")),
+        ]
+    })
+}
+
+/// A policy in which the places of [`known_tools`] have the names of this harness. A list of first words goes to
+/// its shell.
+fn own_names(policy: &ToolPolicy, facts: &Facts) -> ToolPolicy {
+    let shell =
+        facts.tools.iter().find(|(_, tool)| tool.word == Some(Word::Shell)).map(|(name, _)| name.as_str());
+    let own = |name: &String| {
+        let Some(place) = name.strip_prefix(OWN) else { return name.clone() };
+        if let Some((_, words)) = place.split_once('(') {
+            return format!("{}({words}", shell.unwrap_or("shell"));
+        }
+        let at: usize = place.parse().unwrap();
+        let name = facts.tools.keys().nth(at % facts.tools.len().max(1));
+        name.cloned().unwrap_or_else(|| "read".to_owned())
+    };
+    let all = |names: &[String]| names.iter().map(own).collect();
+    match policy {
+        ToolPolicy::Flat(names) => ToolPolicy::Flat(all(names)),
+        ToolPolicy::Structured(rules) => ToolPolicy::Structured(ToolRules {
+            allow: all(&rules.allow),
+            deny: all(&rules.deny),
+            ask: all(&rules.ask),
+        }),
+    }
 }
 
 fn permission() -> impl Strategy<Value = Option<Permission>> {
@@ -189,9 +192,9 @@ proptest! {
     fn law_2_every_field_is_accounted_for(request in request()) {
         each_harness(|builder| {
             let Ok(lowered) = builder.lower(&request, &Profile::default()) else { return };
-            assert_eq!(lowered.report.missing(&request), None);
+            assert_eq!(lowered.report.missing(&request), None, "{}", builder.facts().id);
             for row in &lowered.report.rows {
-                assert!(!row.detail.is_empty() && row.field.is_set(&request), "{row:?}");
+                assert!(!row.detail.is_empty() && row.field.is_set(&request), "{}: {row:?}", builder.facts().id);
             }
         });
     }
@@ -203,11 +206,13 @@ proptest! {
         unenforced in any::<bool>(),
         words in "(git|rm|ls|echo)( (status|-rf|-l|x)){0,2}",
     ) {
-        let request = DispatchRequest { tools, permission, allow_unenforced: unenforced, ..DispatchRequest::new("go") };
-        if !request.restricts() {
+        let asked = DispatchRequest { tools, permission, allow_unenforced: unenforced, ..DispatchRequest::new("go") };
+        if !asked.restricts() {
             return Ok(());
         }
         each_harness(|builder| {
+            let tools = asked.tools.as_ref().map(|tools| own_names(tools, builder.facts()));
+            let request = DispatchRequest { tools, ..asked.clone() };
             let Ok(lowered) = lower(builder, &request, &Profile::default()) else { return };
             // The caller may overrule, and then the report says what for.
             let overruled = |row: &Row| row.field == Field::AllowUnenforced && row.detail.starts_with("used for");
@@ -215,7 +220,8 @@ proptest! {
                 return;
             }
             let Some(stand_in) = builder.stand_in() else { return };
-            let received = stand_in.receive(&given(&lowered.command)).map_err(|spoken| spoken.stderr).unwrap();
+            let id = &builder.facts().id;
+            let received = stand_in.receive(&given(&lowered.command)).map_err(|spoken| (id, spoken.stderr)).unwrap();
             // What the caller allowed to go unenforced is told in a row.
             let told = |row: &Row| matches!(row.field, Field::Tools | Field::Permission);
             if request.allow_unenforced && lowered.report.dropped().any(told) {
@@ -241,9 +247,10 @@ proptest! {
             let Some(stand_in) = builder.stand_in() else { return };
             let folded = lowered.report.rows.iter().any(|row| row.field.name() == "system_prompt" && row.carried == Carried::Prompt);
             let sent = payload(&request, folded);
-            let received = stand_in.receive(&given(&lowered.command)).map_err(|spoken| spoken.stderr).unwrap().prompt;
+            let id = &builder.facts().id;
+            let received = stand_in.receive(&given(&lowered.command)).map_err(|spoken| (id, spoken.stderr)).unwrap().prompt;
             let with_line_feed = lowered.report.rows.iter().any(|row| row.detail.contains("line feed"));
-            assert_eq!(received, if with_line_feed { format!("\n{sent}") } else { sent.into_owned() });
+            assert_eq!(received, if with_line_feed { format!("\n{sent}") } else { sent.into_owned() }, "{id}");
         });
     }
 
