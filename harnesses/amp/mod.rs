@@ -90,7 +90,7 @@ impl AgentBuilder for Amp {
         draft.dropped(Field::Model, "amp picks the model by its mode, which the effort names");
         draft.effort_flag(Flag::Glued("--mode"), MODES)?;
         let all = "no flag: every tool runs unasked but what the settings refuse";
-        simple::unheld(&mut draft, &[], all, WHY)?;
+        simple::unheld(&mut draft, (Carried::Runner, &[]), all, WHY)?;
         draft.dropped(Field::AddDirs, "amp has no flag for it");
         draft.dropped(Field::MaxTurns, "amp has no limit of turns");
         references::exact(&mut draft, &payload, "amp")?;

@@ -87,7 +87,12 @@ impl AgentBuilder for Auggie {
         draft.profile_args(&GRAMMAR)?;
         draft.model_flag(Flag::Glued("--model"))?;
         draft.effort_flag(Flag::Glued("--reasoning-effort"), EFFORT)?;
-        simple::unheld(&mut draft, &[], "no flag: what the user's settings do not forbid runs", WHY)?;
+        simple::unheld(
+            &mut draft,
+            (Carried::Runner, &[]),
+            "no flag: what the user's settings do not forbid runs",
+            WHY,
+        )?;
         draft.session(&SESSIONS)?;
         draft.max_turns(Flag::Glued("--max-turns"))?;
         draft.add_dirs(Flag::Glued("--add-workspace"))?;

@@ -73,7 +73,12 @@ impl AgentBuilder for Crush {
         }
         draft.profile_args(&GRAMMAR)?;
         draft.model_flag(Flag::Glued("--model"))?;
-        simple::unheld(&mut draft, &[], "no flag: crush run approves every tool by itself", WHY)?;
+        simple::unheld(
+            &mut draft,
+            (Carried::Runner, &[]),
+            "no flag: crush run approves every tool by itself",
+            WHY,
+        )?;
         if request.session == Some(Session::New(None)) {
             let none = "crush keeps every session, and run says no id of it";
             draft.row(Field::Session, Carried::Dropped, none);

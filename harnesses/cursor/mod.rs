@@ -80,7 +80,12 @@ impl AgentBuilder for Cursor {
         draft.output_row(&format!("--output-format {form}"), "it says whether the run ended well");
         draft.profile_args(&GRAMMAR)?;
         draft.model_flag(Flag::Glued("--model"))?;
-        simple::unheld(&mut draft, &["--force"], "--force: everything runs but what the user denies", WHY)?;
+        simple::unheld(
+            &mut draft,
+            (Carried::Flag, &["--force"]),
+            "--force: everything runs but what the user denies",
+            WHY,
+        )?;
         draft.session(&SESSIONS)?;
         draft.dropped(Field::Effort, "cursor has no flag for it; some of its models have it in their names");
         draft.dropped(Field::AddDirs, "cursor has no flag for it");

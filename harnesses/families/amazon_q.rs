@@ -88,7 +88,7 @@ pub(crate) fn lower(
     }
     draft.profile_args(&GRAMMAR)?;
     draft.model_flag(Flag::Glued("--model"))?;
-    simple::unheld(&mut draft, &["--trust-all-tools"], FULL, WHY)?;
+    simple::unheld(&mut draft, (Carried::Flag, &["--trust-all-tools"]), FULL, WHY)?;
     match (&request.session, resume) {
         (Some(Session::New(None)), _) => {
             draft.row(Field::Session, Carried::Dropped, "its output says no id of a session");

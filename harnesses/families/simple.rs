@@ -4,42 +4,38 @@
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{Draft, Facts};
 use crate::lowering::Carried;
-use crate::policy::{Permission, ToolRule};
+use crate::policy::ToolRule;
 use crate::reply::{Reply, RunEnd};
-use crate::request::DispatchRequest;
 
 /// The rights of a CLI that no documented flag holds to less than it does by itself.
 ///
 /// A request that lets everything run gets the flags for it, with `how` in its rows; every other one that restricts
-/// is unenforceable, for the reason `why`, and never gets them.
+/// is unenforceable, for the reason `why`, and never gets them. Says whether full autonomy is what is asked for.
 pub(crate) fn unheld(
     draft: &mut Draft<'_>,
-    full: &[&'static str],
+    full: (Carried, &[&'static str]),
     how: &'static str,
     why: &'static str,
-) -> Result<()> {
+) -> Result<bool> {
     if !allows_everything(draft)? {
-        return draft.rights_fields().try_for_each(|field| draft.unenforced(field, why));
+        draft.rights_fields().try_for_each(|field| draft.unenforced(field, why))?;
+        return Ok(false);
     }
-    if draft.rights_fields().next().is_some() {
-        draft.args(full.iter().copied());
+    let is_asked_for = draft.rights_fields().next().is_some();
+    if is_asked_for {
+        draft.args(full.1.iter().copied());
     }
-    draft.rights_row(Carried::Flag, how);
-    Ok(())
+    draft.rights_row(full.0, how);
+    Ok(is_asked_for)
 }
 
 /// Whether nothing is asked to be held back: names that nobody knows are refused on the way.
-pub(crate) fn allows_everything(draft: &mut Draft<'_>) -> Result<bool> {
+fn allows_everything(draft: &mut Draft<'_>) -> Result<bool> {
     if !draft.request.restricts() {
         return Ok(true);
     }
     let rights = draft.rights()?;
     Ok(rights.everything() && rights.rules().iter().all(|rule| rule.rule == ToolRule::Allow))
-}
-
-/// Whether the request asks for all that the CLI can do.
-pub(crate) fn is_full(request: &DispatchRequest) -> bool {
-    request.permission == Some(Permission::Full) || request.tools.is_some()
 }
 
 /// Refuses a text that begins with what the CLI takes for a command of its own; leading white space does not keep it

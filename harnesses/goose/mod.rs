@@ -2,17 +2,15 @@
 //!
 //! ```text
 //! goose run --quiet --output-format stream-json <profile args> [--system=S] [--max-turns=N]
-//!       [--no-session | [--resume] --name=ID] --instructions=-     (GOOSE_MODEL=M, GOOSE_MODE=chat; payload on stdin)
+//!       [--no-session | [--resume] --name=ID] --instructions=-     (GOOSE_MODEL=M, GOOSE_MODE=auto; payload on stdin)
 //! ```
 //!
 //! - Events, one a line: messages, whose texts come in pieces with one id; an error, and the end after it, with status 0.
 //!   A failure of the model server is mostly a text of goose in the place of the answer, and so is its limit of turns
 //!   (read): its words at the end make it no answer. See `reader.rs`.
 //! - A file of instructions drops `--system` in silence, stdin does not (read).
-//! - `GOOSE_MODE=chat` has no tools at all (read), so it holds a policy under which nothing may run. The other modes ask
-//!   a person, or a model, and the list of extensions is the user's: every other restriction is refused. A session that
-//!   is resumed may keep the mode that it was made with; a provider that is an agent itself (`claude-code`, `codex`) has
-//!   tools of its own: both are refused with a restriction.
+//! - `GOOSE_MODE=chat` is said to have no tools (read), and providers that are agents themselves have some all the same;
+//!   the other modes ask a person, or a model. Nobody has seen it hold, so every restriction is refused.
 //! - A leading `/` is a command in newer versions (read): refused.
 
 mod reader;
@@ -20,13 +18,11 @@ mod reader;
 mod stand_in;
 
 use super::families::simple;
-use crate::command::{Check, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Draft, Facts, Flag, StdinPrompt};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{Nothing, Value};
 use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
-use crate::policy::ToolRule;
 use crate::profile::Profile;
 use crate::reply::{LineReader, Reader};
 use crate::request::{DispatchRequest, Output, Session};
@@ -69,13 +65,9 @@ const GRAMMAR: Grammar = Grammar {
 const COMMANDS: &[char] = &['/'];
 /// No limit is written; this one keeps it to what was read of others.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: false, guarded: &[], most: 10_000_000 };
-/// Providers that are agents, by what their names hold (read).
-const AGENTS: &[&str] = &["claude-code", "codex", "gemini-cli", "cursor-agent", "-acp"];
 
-const WHY: &str =
-    "goose is held by its modes alone: chat has no tools at all, and the others ask someone or let all run";
+const WHY: &str = "goose is held by its modes and by the user's list of extensions, and nobody has seen what a mode holds back";
 const FULL: &str = "GOOSE_MODE=auto: every tool of the user's extensions runs unasked";
-const CHAT: &str = "GOOSE_MODE=chat: no tools at all";
 
 impl AgentBuilder for Goose {
     fn facts(&self) -> &Facts {
@@ -114,56 +106,11 @@ impl AgentBuilder for Goose {
     }
 }
 
+/// Full autonomy is a mode, which a variable sets; every other restriction is refused.
 fn rights(draft: &mut Draft<'_>) -> Result<()> {
-    let request = draft.request;
     draft.refuse_env(&["GOOSE_MODE"], "sets what goose may do")?;
-    let everything = simple::allows_everything(draft)?;
-    let (mode, how) = if everything && simple::is_full(request) {
-        ("auto", FULL)
-    } else if everything {
-        return Ok(());
-    } else if draft.rights()?.rules().iter().any(|r| r.tool == "*" && r.rule != ToolRule::Allow) {
-        ("chat", CHAT)
-    } else {
-        return draft.rights_fields().try_for_each(|field| draft.unenforced(field, WHY));
-    };
-    if mode == "chat" {
-        hold_chat(draft)?;
-    }
-    draft.set_env("GOOSE_MODE", mode);
-    draft.rights_row(Carried::Env, how);
-    Ok(())
-}
-
-/// Makes sure that the mode is all that counts: a new session, and a provider that has no tools of its own.
-fn hold_chat(draft: &mut Draft<'_>) -> Result<()> {
-    let field = draft.restricting_field();
-    if matches!(draft.request.session, Some(Session::Resume(_))) {
-        draft
-            .unenforced(field, "a session that goose goes on with may keep the mode that it was made with")?;
-    }
-    let is_agent = |provider: &str| AGENTS.iter().any(|agent| provider.contains(agent));
-    let (own, profile) = (&draft.request.env, &draft.profile.env);
-    match own.get("GOOSE_PROVIDER").or_else(|| profile.get("GOOSE_PROVIDER")) {
-        Some(provider) if is_agent(provider) => {
-            let why = format!("GOOSE_PROVIDER `{provider}` is an agent with tools of its own");
-            return draft.unenforced(field, why);
-        }
-        Some(_) => {}
-        None => draft.checks.push(Check::NoVariable {
-            name: "GOOSE_PROVIDER".into(),
-            why: "it may name an agent with tools of its own: put the provider into the profile's env".into(),
-        }),
-    }
-    let config = |folder: Vec<Piece>| Text::Pieces(folder.into());
-    for path in [
-        config(vec![Piece::Env("XDG_CONFIG_HOME".into()), Piece::Plain("/goose/config.yaml".into())]),
-        Text::home("", "/.config/goose/config.yaml"),
-    ] {
-        for agent in AGENTS {
-            let why = "goose could hand the task to an agent with tools of its own".into();
-            draft.checks.push(Check::NoTextIn { path: path.clone(), text: (*agent).into(), why });
-        }
+    if simple::unheld(draft, (Carried::Env, &[]), FULL, WHY)? {
+        draft.set_env("GOOSE_MODE", "auto");
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Harnesses of CLIs that were only read about: they claim no run, and refuse what nothing holds.
 
 use crate::argv::{args, lowered};
-use teamster::command::Check;
 use teamster::harness::Evidence;
 use teamster::reply::RunEnd;
 use teamster::{DispatchRequest, HarnessRegistry, Kind, Output, Permission, Reply};
@@ -89,22 +88,18 @@ fn auggie_is_not_taken_at_its_word() {
 }
 
 #[test]
-fn goose_without_tools_is_its_chat() {
-    let nothing = request(r#"{"prompt": "x", "tools": {"deny": ["*"]}}"#);
-    let command = lowered("goose", &nothing).unwrap().command;
-    assert!(command.env.iter().any(|(name, value)| name == "GOOSE_MODE" && value.shown() == "chat"));
-    assert!(command.checks.iter().any(|check| matches!(check, Check::NoVariable { .. })));
-    for more in [
-        r#""env": {"GOOSE_MODE": "auto"}"#,
-        r#""env": {"GOOSE_PROVIDER": "claude-code"}"#,
-        r#""session": {"resume": "mine"}"#,
+fn goose_is_asked_for_full_autonomy_and_for_nothing_less() {
+    let full = lowered("goose", &request(r#"{"prompt": "x", "permission": "full"}"#)).unwrap().command;
+    assert_eq!(full.env.to_vec(), [("GOOSE_MODE".into(), "auto".into())]);
+    for text in [
+        r#"{"prompt": "x", "tools": {"deny": ["*"]}}"#,
+        r#"{"prompt": "x", "permission": "read-only"}"#,
+        r#"{"prompt": "x", "permission": "edit", "env": {"GOOSE_MODE": "chat"}}"#,
     ] {
-        let asked = request(&format!(r#"{{"prompt": "x", "tools": {{"deny": ["*"]}}, {more}}}"#));
-        assert_eq!(lowered("goose", &asked).unwrap_err().kind, Kind::Unenforceable, "{more}");
+        assert_eq!(lowered("goose", &request(text)).unwrap_err().kind, Kind::Unenforceable, "{text}");
     }
 }
 
-/// A file of instructions would drop the system prompt in silence.
 #[test]
 fn goose_takes_its_prompt_on_stdin_so_that_the_system_prompt_counts() {
     let command =
