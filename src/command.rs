@@ -80,6 +80,8 @@ pub enum Check {
         /// The path, relative to the working directory; `~/` is the home.
         path: String,
     },
+    /// The CLI would add to a text what files say that go by a name in it, so there must be none.
+    NoneNamed(Named),
     /// With this text in this file the CLI would do what nothing here can hold it from.
     NoTextIn {
         /// The file, or the folder whose files are looked at; there may be none.
@@ -158,6 +160,24 @@ pub enum Check {
         /// What they would do.
         why: Cow<'static, str>,
     },
+}
+
+/// Names in a text that files may answer to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Named {
+    /// The request's field that holds them.
+    pub field: Cow<'static, str>,
+    /// The names.
+    pub names: Vec<String>,
+    /// What such a file is called. It goes by what a line `name: …` in it says, else by the name of its folder.
+    pub file: Cow<'static, str>,
+    /// Folders of such files, with folders in them, in the working directory and above it up to the root of the
+    /// repository.
+    pub above: Cow<'static, [Cow<'static, str>]>,
+    /// Folders of such files elsewhere. One that begins with a variable that is not set is none.
+    pub places: Cow<'static, [Text]>,
+    /// What the CLI would do.
+    pub why: Cow<'static, str>,
 }
 
 /// A text that may hold places which only the runner can fill.

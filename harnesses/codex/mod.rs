@@ -22,7 +22,7 @@ mod rights;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
-use crate::command::{Check, EnvEntry, Piece, Text};
+use crate::command::{Check, EnvEntry, Named, Piece, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
 use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT, payload, strict_object};
@@ -143,8 +143,26 @@ fn schema(draft: &mut Draft<'_>) {
     }
 }
 
-/// `$name` adds the text of the skill of that name, after the prompt; nothing turns it off (run). A skill's
-/// folder has its name.
+/// Folders of skills, in every directory from the working directory to the root of the repository (run).
+const SKILLS_ABOVE: &[Cow<'static, str>] = &[Cow::Borrowed(".agents/skills"), Cow::Borrowed(".codex/skills")];
+/// Folders of skills elsewhere: of the user (run), of plugins and of the machine (read).
+static SKILLS: [Text; 6] = [
+    Text::Pieces(Cow::Borrowed(&[Piece::Home, Piece::Plain(Cow::Borrowed("/.codex/skills"))])),
+    Text::Pieces(Cow::Borrowed(&[Piece::Home, Piece::Plain(Cow::Borrowed("/.codex/plugins"))])),
+    Text::Pieces(Cow::Borrowed(&[Piece::Home, Piece::Plain(Cow::Borrowed("/.agents/skills"))])),
+    Text::Pieces(Cow::Borrowed(&[
+        Piece::Env(Cow::Borrowed("CODEX_HOME")),
+        Piece::Plain(Cow::Borrowed("/skills")),
+    ])),
+    Text::Pieces(Cow::Borrowed(&[
+        Piece::Env(Cow::Borrowed("CODEX_HOME")),
+        Piece::Plain(Cow::Borrowed("/plugins")),
+    ])),
+    Text::Plain(Cow::Borrowed("/etc/codex/skills")),
+];
+
+/// `$name` adds the text of the skill of that name, after the prompt; nothing turns it off. A skill's name is what its
+/// file says, its folder may have another one and lie in others (run).
 fn skills(draft: &mut Draft<'_>, folds: bool) -> Result<()> {
     let payload = payload(draft.request, folds);
     if draft.request.file_references {
@@ -156,26 +174,27 @@ fn skills(draft: &mut Draft<'_>, folds: bool) -> Result<()> {
         return Ok(());
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
-    let mut seen: Vec<&str> = Vec::new();
+    let mut named: Vec<Named> = Vec::new();
     for (at, _) in payload.match_indices('$') {
         let after = &payload[at + 1..];
         let name = &after[..after.find(|c| !plain(c)).unwrap_or(after.len())];
-        if name.is_empty() || seen.contains(&name) {
+        if name.is_empty() {
             continue;
         }
-        seen.push(name);
         let field = if folds { super::families::references::field_at(draft.request, at) } else { "prompt" };
-        let folders = [
-            "~/.codex/skills",
-            "~/.codex/skills/.system",
-            "~/.agents/skills",
-            ".agents/skills",
-            ".codex/skills",
-        ];
-        for folder in folders {
-            let path = format!("{folder}/{name}");
-            draft.checks.push(Check::NoSuchPath { field: field.into(), path });
+        match named.iter_mut().find(|named| named.field == field) {
+            Some(named) if named.names.iter().any(|known| known == name) => {}
+            Some(named) => named.names.push(name.to_owned()),
+            None => named.push(Named {
+                field: field.into(),
+                names: vec![name.to_owned()],
+                file: "SKILL.md".into(),
+                above: SKILLS_ABOVE.into(),
+                places: Cow::Borrowed(&SKILLS),
+                why: "codex would add its text to the prompt".into(),
+            }),
         }
     }
+    draft.checks.extend(named.into_iter().map(Check::NoneNamed));
     Ok(())
 }

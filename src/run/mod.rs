@@ -17,6 +17,7 @@ mod follow;
 mod guard;
 mod listed;
 mod local;
+mod named;
 mod preflight;
 mod redact;
 mod resolve;

@@ -54,6 +54,7 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
             }
             Check::SessionIn { .. } if rehearsal => {}
             Check::SessionIn { id, places } => session_in(id, places, home, env)?,
+            Check::NoneNamed(named) => super::named::none_named(named, &cwd, home, env)?,
             Check::NoSuchPath { field, path } => {
                 let whole = match path.strip_prefix("~/").or_else(|| (path == "~").then_some("")) {
                     Some(below) => Path::new(home.unwrap_or_default()).join(below),
@@ -84,13 +85,7 @@ pub(super) fn check(command: &Command, home: Option<&str>, env: &super::Vars, re
 
 fn session_in(id: &str, places: &[Text], home: Option<&str>, env: &super::Vars) -> Result<()> {
     for place in places {
-        let mut unset = false;
-        let path = place.filled(|piece| {
-            let text = fill(piece, home, env)?;
-            unset |= text.is_empty();
-            Ok::<_, Failure>(text)
-        })?;
-        if !unset && Path::new(&*path).exists() {
+        if filled(place, home, env)?.is_some_and(|path| Path::new(&path).exists()) {
             return Ok(());
         }
     }
@@ -137,11 +132,15 @@ fn working_directory(cwd: &Path) -> Result<()> {
 /// named by a link has two sets of parents, and a CLI may take either.
 fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> {
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let places = [cwd, &real].into_iter().flat_map(|cwd| {
+    none_in(up_to_the_root(cwd, &real), names, why)
+}
+
+/// The working directory by both of its names, and what is above it up to the root of the repository.
+pub(super) fn up_to_the_root<'p>(cwd: &'p Path, real: &'p Path) -> impl Iterator<Item = &'p Path> {
+    [cwd, real].into_iter().flat_map(|cwd| {
         let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
         cwd.ancestors().take_while(move |dir| dir.starts_with(root))
-    });
-    none_in(places, names, why)
+    })
 }
 
 /// By both names of the working directory, where it has a symbolic link in it.
@@ -159,6 +158,17 @@ fn none_in<'p>(places: impl Iterator<Item = &'p Path>, names: &[Cow<'static, str
         Some(path) => Err(Failure::new(Kind::Unenforceable, format!("{} is there: {why}", path.display()))
             .hint("the restriction cannot be held with it; take it away, or run in another directory")),
     }
+}
+
+/// A place that is looked at; none where a variable or a home in it is not set.
+pub(super) fn filled(place: &Text, home: Option<&str>, env: &super::Vars) -> Result<Option<String>> {
+    let mut unset = false;
+    let path = place.filled(|piece| {
+        let text = fill(piece, home, env)?;
+        unset |= text.is_empty();
+        Ok::<_, Failure>(text)
+    })?;
+    Ok((!unset).then(|| path.into_owned()))
 }
 
 /// A place of a check's text, as far as it is known before there is a run.

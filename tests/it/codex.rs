@@ -156,12 +156,16 @@ fn a_denied_shell_is_off_and_a_policy_without_it_reads_by_it() {
 #[test]
 fn a_prompt_that_may_name_a_skill_is_looked_at() {
     let lowered = codex(r#"{"prompt": "Why does $imagegen cost $5, and $(id)?"}"#);
-    let mut paths = lowered.command.checks.iter().filter_map(|check| match check {
-        Check::NoSuchPath { field, path } => Some((field.as_ref(), path.as_str())),
-        _ => None,
-    });
-    assert!(paths.clone().any(|path| path == ("prompt", "~/.codex/skills/.system/imagegen")));
-    assert!(paths.all(|(_, path)| path.ends_with("/imagegen") || path.ends_with("/5")));
+    let named: Vec<_> = lowered
+        .command
+        .checks
+        .iter()
+        .filter_map(|check| match check {
+            Check::NoneNamed(named) => Some((named.field.as_ref(), named.names.clone())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(named, [("prompt", vec!["imagegen".to_owned(), "5".to_owned()])]);
     let allowed = codex(r#"{"prompt": "use $imagegen", "file_references": true}"#);
     assert_eq!(allowed.command.checks, []);
 }
