@@ -8,6 +8,7 @@ pub mod amazonq;
 pub mod amp;
 pub mod auggie;
 pub mod claude;
+pub mod cline;
 pub mod codex;
 pub mod copilot;
 pub mod crush;
@@ -41,6 +42,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(openhands::OpenHands),
     || Arc::new(vibe::Vibe),
     || Arc::new(kimi::Kimi),
+    || Arc::new(cline::Cline),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
     || Arc::new(amazonq::AmazonQ),
@@ -86,4 +88,6 @@ pub const SESSION_MARKERS: &[&str] = &[
     "HERMES_YOLO_MODE",
     "HERMES_ACCEPT_HOOKS",
     "HERMES_SESSION_ID",
+    "CLINE_CONNECTOR_CLI_LAUNCH",
+    "CLINE_RUN_AS_HUB_DAEMON",
 ];

@@ -33,7 +33,7 @@ use crate::harness::{AgentBuilder, Draft, Facts, Flag};
 use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Effort, Output, Session};
+use crate::request::{DispatchRequest, Effort, Output};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -102,7 +102,7 @@ impl AgentBuilder for Aider {
             // Else it is dropped for every model that aider does not know.
             draft.args(["--no-check-model-accepts-settings"]);
         }
-        session(&mut draft)?;
+        draft.no_sessions()?;
         if matches!(request.output, Output::Json | Output::Stream) {
             draft.row(Field::Output, Carried::Dropped, "aider writes text alone, and all at its end");
         } else if request.output == Output::Text {
@@ -125,21 +125,6 @@ impl AgentBuilder for Aider {
     #[cfg(feature = "stand-in")]
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::AiderStandIn)
-    }
-}
-
-/// It has no ids: a history is a file that is read in full, and only by name.
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(_)) => {
-            draft.row(Field::Session, Carried::Dropped, "aider has no sessions that could be gone on with");
-            Ok(())
-        }
-        Some(Session::Resume(_)) => {
-            Err(Failure::new(Kind::Unsupported, "session.resume: aider has no sessions to go on with")
-                .hint("put what was said before into the prompt, or take another harness: `teamster list`"))
-        }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::harness::{AgentBuilder, Draft, Facts, Flag};
 use crate::lowering::{Carried, Field, Lowered};
 use crate::profile::Profile;
 use crate::reply::Reader;
-use crate::request::{DispatchRequest, Output, Session};
+use crate::request::{DispatchRequest, Output};
 use std::sync::LazyLock;
 
 /// The harness of Hermes Agent.
@@ -51,7 +51,7 @@ impl AgentBuilder for Hermes {
         draft.arg(Text::file("--usage-file=", USAGE));
         draft.results.push(USAGE.into());
         draft.model_flag(Flag::Glued("--model"))?;
-        session(&mut draft)?;
+        draft.no_sessions()?;
         if matches!(request.output, Output::Json | Output::Stream) {
             draft.row(Field::Output, Carried::Dropped, "one-shot writes text alone, and all at its end");
         } else if request.output == Output::Text {
@@ -85,18 +85,4 @@ impl AgentBuilder for Hermes {
 /// What Python's `strip` leaves, which every message goes through.
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
-}
-
-fn session(draft: &mut Draft<'_>) -> Result<()> {
-    match &draft.request.session {
-        None => Ok(()),
-        Some(Session::New(_)) => {
-            draft.row(Field::Session, Carried::Dropped, "one-shot goes on with no session");
-            Ok(())
-        }
-        Some(Session::Resume(_)) => {
-            Err(Failure::new(Kind::Unsupported, "session.resume: hermes goes on with no session in one-shot")
-                .hint("put what was said before into the prompt, or take another harness: `teamster list`"))
-        }
-    }
 }

@@ -167,6 +167,27 @@ impl<'r> Draft<'r> {
         self.flag(Field::Session, flag, id)
     }
 
+    /// The session of a request, for a CLI that goes on with none.
+    ///
+    /// Errors: [`Kind::Unsupported`] where one is to be gone on with.
+    pub fn no_sessions(&mut self) -> Result<()> {
+        let name = &self.facts.id;
+        match &self.request.session {
+            None => Ok(()),
+            Some(Session::New(_)) => {
+                let why = format!("{name} has no sessions that could be gone on with");
+                self.row(Field::Session, Carried::Dropped, why);
+                Ok(())
+            }
+            Some(Session::Resume(_)) => {
+                let why = format!("session.resume: {name} has no sessions to go on with");
+                Err(Failure::new(Kind::Unsupported, why).hint(
+                    "put what was said before into the prompt, or take another harness: `teamster list`",
+                ))
+            }
+        }
+    }
+
     /// The refusal of an id that the caller wants for a new session.
     pub fn own_session_ids(&self) -> Failure {
         let why = format!("session.id: {} gives every session an id of its own", self.facts.name);

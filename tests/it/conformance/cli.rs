@@ -11,7 +11,7 @@ pub(crate) struct Cli {
     pub(crate) version: &'static str,
     /// Whether it is of the set that CI installs: there, a missing one is a failure.
     pub(crate) in_ci: bool,
-    /// The model that requests name, one that this CLI takes and that can think.
+    /// The model that requests name, one that this CLI takes and that can think; empty where its settings name it.
     pub(crate) model: &'static str,
     /// Writes the CLI's settings into a fresh home and gives the environment: the server's address, a key
     /// that is none, no updates, no telemetry, few tries of its own where there is a setting.
@@ -76,6 +76,8 @@ pub(crate) enum Except {
     /// A prompt that is larger than an argument goes in two parts, cut at a blank line: without one near its end
     /// it is refused.
     CutAtBlankLine,
+    /// It passes on the words of its model server and no status: a refusal without known words is only an error.
+    NoStatus,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

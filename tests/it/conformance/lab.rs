@@ -63,10 +63,12 @@ impl Lab {
         let mut whole = json!({
             "harness": self.cli.id,
             "prompt": "hello",
-            "model": self.cli.model,
             "cwd": self.place.workspace(),
         });
         let fields = whole.as_object_mut().expect("an object");
+        if !self.cli.model.is_empty() {
+            fields.insert("model".to_owned(), self.cli.model.into());
+        }
         fields.extend(request.as_object().expect("an object").clone());
         whole
     }

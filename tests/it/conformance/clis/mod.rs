@@ -2,6 +2,7 @@
 
 pub(crate) mod aider;
 pub(crate) mod claude;
+pub(crate) mod cline;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
