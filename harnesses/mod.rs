@@ -12,6 +12,7 @@ pub mod codex;
 pub mod copilot;
 pub mod crush;
 pub mod cursor;
+pub mod droid;
 mod families;
 pub mod gemini;
 pub mod goose;
@@ -41,6 +42,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(openhands::OpenHands),
     || Arc::new(vibe::Vibe),
     || Arc::new(kimi::Kimi),
+    || Arc::new(droid::Droid),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),
     || Arc::new(amazonq::AmazonQ),

@@ -84,6 +84,8 @@ pub(crate) enum Except {
     NoShell,
     /// It takes a prompt in one argument and in no other way: a larger one is refused.
     OneArgument,
+    /// A session that is resumed goes on as a copy, with an id of its own.
+    NewSession,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

@@ -4,6 +4,7 @@ pub(crate) mod aider;
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
+pub(crate) mod droid;
 pub(crate) mod gemini;
 pub(crate) mod hermes;
 pub(crate) mod kilo;
