@@ -154,6 +154,7 @@ fn no_command(draft: &Draft<'_>) -> Result<()> {
     if !begins.starts_with('/') {
         return Ok(());
     }
-    let why = "prompt: droid takes one that begins with / for a command, which may run a program of the repository";
+    let why =
+        "prompt: droid takes one that begins with / for a command, which may run a program of the repository";
     Err(Failure::new(Kind::Unsupported, why).hint("put a word ahead of it"))
 }

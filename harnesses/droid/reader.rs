@@ -1,7 +1,8 @@
 //! Reads droid's events, one a line, and tells its failures apart.
 //!
 //! A run that went well ends with `completion`. What went wrong is in an `error` of the source `agent_loop`; the one
-//! of the source `cli` behind it says `Exec failed`, as the json form does.
+//! of the source `cli` behind it says `Exec failed`, as the json form does. A stream of the model server that is cut
+//! in the middle is a good end to droid, and its half of an answer the whole.
 
 use super::FACTS;
 use crate::error::{Failure, Kind, cut};
@@ -67,18 +68,20 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Those from the cache stand apart.
-    fn read(&self) -> Usage {
+    /// Those from the cache stand apart. Where the model server told none, and after a stream that was cut, they
+    /// are all 0, which no turn costs.
+    fn read(&self) -> Option<Usage> {
+        self.output_tokens.filter(|output| *output > 0)?;
         let cached = self.cache_read_input_tokens;
         let written = self.cache_creation_input_tokens;
         let more = cached.unwrap_or_default() + written.unwrap_or_default();
-        Usage {
+        Some(Usage {
             input_tokens: self.input_tokens.map(|input| input + more),
             output_tokens: self.output_tokens,
             cached_tokens: cached,
             cache_write_tokens: written,
             ..Usage::default()
-        }
+        })
     }
 }
 
@@ -156,8 +159,8 @@ fn ended(out: &mut Out<'_>, ok: bool, text: Option<String>, usage: Option<Tokens
     if let Some(text) = text {
         out.collector.reply.text = text;
     }
-    if let Some(usage) = usage {
-        out.event(Event::Usage { usage: usage.read() });
+    if let Some(usage) = usage.as_ref().and_then(Tokens::read) {
+        out.event(Event::Usage { usage });
     }
     out.event(Event::End { ok });
 }
@@ -173,9 +176,12 @@ const ENDED_EARLY: &str = "Exec ended early: ";
 
 /// The kind of what it said itself.
 fn failed(said: &str) -> Failure {
+    let said = said.strip_prefix("Error: ").unwrap_or(said);
     if said.starts_with(ENDED_EARLY) {
-        return FACTS
-            .failure(Kind::Permission, "it asked for what the request does not allow, and droid ended the run");
+        return FACTS.failure(
+            Kind::Permission,
+            "it asked for what the request does not allow, and droid ended the run",
+        );
     }
     if said.starts_with("Authentication failed") {
         return FACTS.failure(Kind::Auth, said);
@@ -203,7 +209,8 @@ fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     }
     let failure = FACTS.no_result(end, last_output);
     match end.stderr.trim().is_empty() && last_output.is_empty() {
-        true => failure.hint("droid says nothing of a session that it does not find; its log is in ~/.factory/logs"),
+        true => failure
+            .hint("droid says nothing of a session that it does not find; its log is in ~/.factory/logs"),
         false => failure,
     }
 }

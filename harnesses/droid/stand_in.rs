@@ -21,7 +21,8 @@ const ELSEWHERE: [&str; 2] = ["EndFeatureRun", "DismissHandoffItems"];
 
 impl StandIn for DroidStandIn {
     fn receive(&self, given: &Given) -> Result<Received, Spoken> {
-        let Some(("exec", args)) = given.args.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
+        let Some(("exec", args)) = given.args.split_first().map(|(first, rest)| (first.as_str(), rest))
+        else {
             return Err(Spoken::refused(1, "the interface is not played\n"));
         };
         let refused = |said: String| Spoken::refused(1, format!("error: {said}\n"));

@@ -38,4 +38,6 @@ macro_rules! battery {
     };
 }
 
-battery!(gemini, claude, codex, copilot, opencode, pi, qwen, aider, openhands, vibe, kimi, droid, kilo, hermes);
+battery!(
+    gemini, claude, codex, copilot, opencode, pi, qwen, aider, openhands, vibe, kimi, droid, kilo, hermes
+);

@@ -45,7 +45,14 @@ pub(crate) static CLI: Cli = Cli {
 };
 
 fn unbound(prompt: &str) -> Vec<String> {
-    words(&["exec", "--output-format=stream-json", "--auto=high", "--model=custom:lab-opus-4-6", "--", prompt])
+    words(&[
+        "exec",
+        "--output-format=stream-json",
+        "--auto=high",
+        "--model=custom:lab-opus-4-6",
+        "--",
+        prompt,
+    ])
 }
 
 fn home(place: &Place) -> Vec<(&'static str, String)> {
@@ -90,10 +97,10 @@ fn escapes(_: &Place) -> Vec<Vec<Step>> {
 }
 
 fn hostile(place: &Place) {
-    let hook = json!({"hooks": [{"type": "command", "command": format!("touch {}", place.inside("mark-hook"))}]});
+    let hook =
+        json!({"hooks": [{"type": "command", "command": format!("touch {}", place.inside("mark-hook"))}]});
     place.file(".factory/hooks.json", &json!({"SessionStart": [hook]}).to_string());
-    let server =
-        json!({"type": "stdio", "command": "sh", "args": ["-c", format!("touch {}", place.inside("mark-server"))]});
+    let server = json!({"type": "stdio", "command": "sh", "args": ["-c", format!("touch {}", place.inside("mark-server"))]});
     place.file(".factory/mcp.json", &json!({"mcpServers": {"evil": server}}).to_string());
     let settings = json!({
         "autonomyMode": "auto-high",
