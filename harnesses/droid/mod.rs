@@ -6,13 +6,13 @@
 //! ```
 //!
 //! - The json form says `Exec failed` of every failure, and the text form nothing: it is always asked for events.
-//! - Stdin is read as it is, white space at both ends too. A text whose first character behind that is a `/` is a
-//!   command, and one that the repository brings runs a program, with whatever tools: it is refused.
+//! - Stdin is read as it is, white space at both ends too, but for commands and `@path`: see `prompt.rs`.
 //! - SIGTERM and SIGINT end it with status 0; one that comes while a tool runs ends the tool alone.
 //! - `--session-id` asks Factory's server for the session, also for one that is kept here. `--fork` goes on with
 //!   a copy, under a new id.
 //! - It tries again for 90 s by itself, and has no setting for that.
 
+mod prompt;
 mod reader;
 mod rights;
 #[cfg(feature = "stand-in")]
@@ -89,11 +89,7 @@ impl AgentBuilder for Droid {
         session(&mut draft)?;
         draft.dropped(Field::AddDirs, "droid has no option for them: its tools reach every directory");
         draft.dropped(Field::MaxTurns, "droid has no limit of turns");
-        if request.file_references {
-            draft.dropped(Field::FileReferences, "droid replaces no @path of a prompt");
-        }
-        no_command(&draft)?;
-        draft.payload_on_stdin(&STDIN)?;
+        prompt::lower(&mut draft)?;
         Ok(draft.finish(Output::Stream))
     }
 
@@ -144,17 +140,4 @@ fn session(draft: &mut Draft<'_>) -> Result<()> {
             Ok(())
         }
     }
-}
-
-/// White space before the `/` does not help, and neither does another `/`: both are cut off. Which names are
-/// commands nobody here knows: the user, the repository and skills bring them.
-fn no_command(draft: &Draft<'_>) -> Result<()> {
-    let payload = crate::lowering::payload(draft.request, false);
-    let begins = payload.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    if !begins.starts_with('/') {
-        return Ok(());
-    }
-    let why =
-        "prompt: droid takes one that begins with / for a command, which may run a program of the repository";
-    Err(Failure::new(Kind::Unsupported, why).hint("put a word ahead of it"))
 }

@@ -85,10 +85,34 @@ fn a_prompt_is_no_command() {
         let refused = lowered("droid", &DispatchRequest::new(command)).unwrap_err();
         assert_eq!((refused.kind, refused.message.starts_with("prompt:")), (Kind::Unsupported, true));
     }
-    for text in ["see /run", "- /run", "@/run", "!run", "\n--help \n"] {
+    for text in ["see /run", "- /run", "!run", "\n--help \n"] {
         let command = lowered("droid", &DispatchRequest::new(text)).unwrap().command;
         assert_eq!((command.stdin.as_deref(), args(&command).len()), (Some(text), 2));
     }
+}
+
+/// B06: what an `@path` names would go to the model: the run is refused where there is such a file.
+#[test]
+fn an_at_sign_pulls_in_no_file() {
+    let paths = |request: &DispatchRequest| {
+        let checks = lowered("droid", request).unwrap().command.checks.into_iter();
+        let paths = checks.filter_map(|check| match check {
+            Check::NoSuchPath { path, field } => Some(format!("{field} {path}")),
+            _ => None,
+        });
+        paths.collect::<Vec<_>>()
+    };
+    let of = |prompt: &str| paths(&DispatchRequest::new(prompt));
+    assert_eq!(
+        of("see @notes.txt, or <@a/b.md>: or @'c d'"),
+        ["notes.txt", "a/b.md", "c d"].map(|p| format!("prompt {p}"))
+    );
+    assert_eq!(of("jane@example.test or x-@y, _@z or @"), [""; 0]);
+    let system = Some("You are a parrot.".to_owned());
+    let with = DispatchRequest { system_prompt: system, ..DispatchRequest::new("@x") };
+    assert_eq!(paths(&with), ["prompt x"]);
+    let allowed = DispatchRequest { file_references: true, ..DispatchRequest::new("@x") };
+    assert_eq!(paths(&allowed), [""; 0]);
 }
 
 /// The arguments of a profile raise nothing under a restriction.
