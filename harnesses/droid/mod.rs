@@ -10,7 +10,8 @@
 //! - SIGTERM and SIGINT end it with status 0; one that comes while a tool runs ends the tool alone.
 //! - `--session-id` asks Factory's server for the session, also for one that is kept here. `--fork` goes on with
 //!   a copy, under a new id.
-//! - It tries again for 90 s by itself, and has no setting for that.
+//! - It tries again by itself, 90 s where the model server says 429 and 4 minutes where it is broken, and has no
+//!   setting for that.
 
 mod prompt;
 mod reader;

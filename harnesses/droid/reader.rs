@@ -26,6 +26,9 @@ struct Events {
     failed: Option<String>,
     /// The thought that was read last: it is written twice.
     thought: String,
+    /// A message of the agent came last. At the limit of its output droid lets the model go on, so that the next
+    /// one is the rest of it.
+    goes_on: bool,
 }
 
 #[derive(Deserialize)]
@@ -95,7 +98,9 @@ impl Decode for Events {
                 }
             }
             ("message", Some("assistant")) => {
-                out.event(Event::Text { text: read.text.unwrap_or_default().into(), delta: false });
+                let text = read.text.unwrap_or_default().into();
+                out.event(Event::Text { text, delta: self.goes_on });
+                self.goes_on = true;
             }
             ("reasoning", _) => {
                 let id = read.id.unwrap_or_default();
@@ -105,11 +110,13 @@ impl Decode for Events {
                 self.thought = id;
             }
             ("tool_call", _) => {
+                self.goes_on = false;
                 let name = read.tool_name.or(read.tool_id).unwrap_or_default();
                 let id = read.id.map(Into::into);
                 out.event(Event::ToolUse { id, name: name.into(), input: read.parameters });
             }
             ("tool_result", _) => {
+                self.goes_on = false;
                 let said = read.error.as_ref().and_then(Json::value::<ToolError>);
                 let said = said.and_then(|error| error.message).unwrap_or_default();
                 if read.failed == Some(true) && refuses(&said) {
@@ -136,27 +143,35 @@ impl Decode for Events {
                 }
                 ended(out, !failed, read.result.filter(|_| !failed), read.usage);
             }
-            ("message", Some(_)) => {}
+            ("message", Some(_)) => self.goes_on = false,
             _ => out.noise(line),
         }
     }
 
     fn judge(self, collected: Collector, end: &RunEnd) -> Reply {
         let Collector { mut reply, ended, last_noise, .. } = collected;
+        if self.failed.as_deref().is_some_and(|said| said.starts_with(ENDED_EARLY)) {
+            // It writes that as a message of the agent, too.
+            reply.text.clear();
+        }
         let good = ended == Some(true) && end.is_fine();
         reply.error = match (good, reply.text.trim().is_empty(), self.failed) {
             (true, false, _) => None,
             (true, true, _) => Some(FACTS.empty()),
             (false, _, Some(said)) => Some(failed(&said)),
+            (false, _, None) if end.is_fine() && reply.session_id.is_some() => {
+                let why = "it ended with status 0 ahead of its last event, as it does on a signal";
+                Some(FACTS.failure(Kind::HarnessError, why))
+            }
             (false, _, None) => Some(no_result(end, &last_noise)),
         };
         reply
     }
 }
 
-/// The last line. Its text is the answer, and a message that was cut off may stand ahead of it.
+/// The last line. Its text is that of the last message, the white space around it gone.
 fn ended(out: &mut Out<'_>, ok: bool, text: Option<String>, usage: Option<Tokens>) {
-    if let Some(text) = text {
+    if let Some(text) = text.filter(|_| out.collector.reply.text.is_empty()) {
         out.collector.reply.text = text;
     }
     if let Some(usage) = usage.as_ref().and_then(Tokens::read) {

@@ -8,8 +8,8 @@
 //!   out with a word; **an empty list, or one of commas, is no limit**; two lists are added up.
 //! - `--remove-tools` takes tools from what the level gives, and cannot stand beside `--only-tools`.
 //! - Sub-agents have tools of their own: with `Execute` removed, one that the repository brings ran it.
-//! - A tool of a server is `MCP:server/tool`, and runs with a level only; also there the list is the limit. Of one
-//!   that is not there the run ends.
+//! - A tool of a server is `MCP:server/tool`. It runs with a level, or where the server says of it that it only reads;
+//!   the list is the limit there too. One that is not there ends the run.
 //! - `Create` and `Edit` reach every file.
 //! - A fork has the rights of the flags that make it.
 //! - What `.factory` of the project says runs in every folder, trusted or not, in the working directory and up to the

@@ -167,9 +167,28 @@ fn status_0_is_no_success() {
     for cut in ["", BEGIN, &[BEGIN, SAID].concat()] {
         assert!(read(cut, "", 0).error.is_some(), "{cut}");
     }
+    let signal = read(&[BEGIN, SAID].concat(), "", 0).error.map(|e| e.kind);
+    assert_eq!(signal, Some(Kind::HarnessError));
     assert!(read(&[BEGIN, SAID, END].concat(), "", 1).error.is_some());
     let blank = read(&[BEGIN, "{\"type\":\"completion\",\"finalText\":\" \"}\n"].concat(), "", 0);
     assert_eq!(blank.error.map(|e| e.kind), Some(Kind::EmptyReply));
+}
+
+/// At the limit of its output the model is let go on: both messages are the answer, byte for byte. What stands
+/// around tools is none of it.
+#[test]
+fn an_answer_in_two_messages_is_whole() {
+    let said = |text: &str| format!("{{\"type\":\"message\",\"role\":\"assistant\",\"text\":\"{text}\"}}\n");
+    let end = "{\"type\":\"completion\",\"finalText\":\"and the rest\"}\n";
+    let whole = read(&[BEGIN, &said(" Half"), &said(" and the rest "), end].concat(), "", 0);
+    assert_eq!((whole.text.as_str(), whole.error), (" Half and the rest ", None));
+    for between in [
+        "{\"type\":\"tool_call\",\"id\":\"1\",\"toolName\":\"Read\"}\n",
+        "{\"type\":\"message\",\"role\":\"user\",\"text\":\"Background task completed.\"}\n",
+    ] {
+        let last = read(&[BEGIN, &said("Wait"), between, &said("and the rest"), end].concat(), "", 0);
+        assert_eq!(last.text, "and the rest", "{between}");
+    }
 }
 
 /// The cause stands ahead of `Exec failed`; words of the agent are none.

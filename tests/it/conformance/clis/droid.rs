@@ -39,7 +39,7 @@ pub(crate) static CLI: Cli = Cli {
     seconds: Seconds { run: 120, start: 15 },
     exceptions: &[
         (Except::Retries(429), "it tries for 90 s, and has no setting for that"),
-        (Except::Retries(500), "it tries for minutes, and has no setting for that"),
+        (Except::Retries(500), "it tries for 4 minutes, and has no setting for that"),
         (Except::NewSession, "the one flag that asks no server of Factory's goes on with a copy"),
     ],
 };
