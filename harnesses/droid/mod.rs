@@ -47,7 +47,8 @@ static ENV: [EnvEntry; 2] = [
 /// Tried with 200 KiB; no limit is known.
 const STDIN: StdinPrompt = StdinPrompt { fold_system: false, guarded: &[], most: 8 << 20 };
 
-/// Its levels; another word is an error, and a model that cannot think is asked without one (run).
+/// Its levels; another word is an error. A model that has no such level is asked with its own default, in silence
+/// (run).
 const EFFORT: &[(Effort, &str)] = &[
     (Effort::None, "none"),
     (Effort::Minimal, "minimal"),
