@@ -13,6 +13,7 @@ pub mod codex;
 pub mod copilot;
 pub mod crush;
 pub mod cursor;
+pub mod droid;
 mod families;
 pub mod gemini;
 pub mod goose;
@@ -42,6 +43,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(openhands::OpenHands),
     || Arc::new(vibe::Vibe),
     || Arc::new(kimi::Kimi),
+    || Arc::new(droid::Droid),
     || Arc::new(cline::Cline),
     || Arc::new(kilo::Kilo),
     || Arc::new(hermes::Hermes),

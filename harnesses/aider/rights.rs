@@ -127,9 +127,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     let rights = draft.rights()?;
     refuse_settings(draft)?;
     if rights.everything() && rights.none().next().is_none() {
-        for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-            draft.row(field, Carried::Runner, all);
-        }
+        draft.rights_row(Carried::Runner, all);
         return Ok(());
     }
     let edits = rights.may("edit") == May::Yes;

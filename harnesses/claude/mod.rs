@@ -22,7 +22,7 @@ mod stand_in;
 use crate::command::{EnvEntry, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions, StdinPrompt};
-use crate::lowering::{Carried, Field, Lowered, MAX_ARGUMENT, draft_07_object};
+use crate::lowering::{Carried, Field, Lowered, draft_07_object};
 use crate::profile::Profile;
 use crate::reply::Reader;
 use crate::request::{DispatchRequest, Effort, Output};
@@ -83,7 +83,8 @@ impl AgentBuilder for Claude {
         draft.profile_args(&rights::GRAMMAR)?;
         draft.model_flag(Flag::Glued("--model"))?;
         draft.effort_flag(Flag::Glued("--effort"), EFFORT)?;
-        system_prompt(&mut draft)?;
+        // Replaces the CLI's own. 2.1.332 keeps that of the first turn when a session is resumed.
+        draft.system_prompt_flag("--system-prompt", "--system-prompt-file=");
         rights::lower(&mut draft)?;
         schema(&mut draft)?;
         draft.session(&SESSIONS)?;
@@ -102,22 +103,6 @@ impl AgentBuilder for Claude {
     fn stand_in(&self) -> Option<&dyn crate::harness::StandIn> {
         Some(&stand_in::ClaudeStandIn)
     }
-}
-
-/// Replaces the CLI's own. 2.1.332 keeps that of the first turn when a session is resumed.
-fn system_prompt(draft: &mut Draft<'_>) -> Result<()> {
-    let Some(system) = draft.system_prompt() else { return Ok(()) };
-    if system.len() < MAX_ARGUMENT - 32 {
-        return draft.glued(Field::SystemPrompt, "--system-prompt", system);
-    }
-    draft.file("system.md", system);
-    draft.arg(Text::file("--system-prompt-file=", "system.md"));
-    draft.row(
-        Field::SystemPrompt,
-        Carried::File,
-        "--system-prompt-file, since it is larger than an argument",
-    );
-    Ok(())
 }
 
 /// The CLI's own check gives the model its faults at once; where it would refuse the schema itself, the

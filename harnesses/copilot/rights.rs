@@ -113,10 +113,9 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
         .refuse_env(&["COPILOT_ALLOW_ALL", "COPILOT_ASSISTED_APPROVAL"], "approves what nothing else does")?;
     let rights = draft.rights()?;
     trusted(draft);
-    let fields = || [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request));
     if rights.everything() && rights.none().next().is_none() {
         draft.arg("--allow-all");
-        fields().for_each(|field| draft.row(field, Carried::Flag, "--allow-all: every tool is allowed"));
+        draft.rights_row(Carried::Flag, "--allow-all: every tool is allowed");
         return Ok(());
     }
     let there: Vec<&str> = rights.whole().collect();
@@ -137,7 +136,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     draft.args(["--disable-builtin-mcps"]);
     let place = if shell { "its shell runs anything" } else { "it stays in the working directory" };
     let held = format!("--available-tools is the limit: {list}; {place}");
-    fields().for_each(|field| draft.row(field, Carried::Flag, held.clone()));
+    draft.rights_row(Carried::Flag, held);
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 pub(super) mod amazon_q;
 pub(super) mod messages;
-pub(super) mod no_rights;
 pub(super) mod opencode;
 pub(super) mod references;
 pub(super) mod simple;

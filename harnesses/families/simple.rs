@@ -1,4 +1,4 @@
-//! What CLIs share that were only read about: rights that no flag holds, texts as words, plain failures, and what
+//! What simple CLIs share, most of them only read about: rights that no flag holds, texts as words, plain failures, and what
 //! plays them.
 
 use crate::error::{Failure, Kind, Result};

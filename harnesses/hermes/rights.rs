@@ -60,10 +60,9 @@ pub(super) const SETS: &[(&str, &[&str])] = &[
 /// Adds the sets that hold hermes to the request.
 pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     let request = draft.request;
-    let fields = [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request));
     let all = "one-shot approves everything by itself";
     if !request.restricts() {
-        fields.for_each(|field| draft.row(field, Carried::Runner, all));
+        draft.rights_row(Carried::Runner, all);
         return Ok(());
     }
     let rights = draft.rights()?;
@@ -83,9 +82,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     }
     draft.arg(format!("--toolsets={}", sets.join(",")));
     others(draft);
-    for field in fields {
-        draft.row(field, Carried::Flag, format!("--toolsets is the limit: {}", sets.join(", ")));
-    }
+    draft.rights_row(Carried::Flag, format!("--toolsets is the limit: {}", sets.join(", ")));
     let left_out = |tool: &&str| {
         may(tool) && !SETS.iter().any(|(set, tools)| sets.contains(set) && tools.contains(tool))
     };

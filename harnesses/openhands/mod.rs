@@ -26,12 +26,13 @@ mod reader;
 #[cfg(feature = "stand-in")]
 mod stand_in;
 
+use super::families::simple;
 use crate::command::{Check, EnvEntry, EnvFiles, Piece, Text};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Draft, Facts, Flag, SessionIds, Sessions};
 use crate::lowering::Role::{Free, Ours, Rights as Right};
 use crate::lowering::Takes::{MaybeValue, Nothing, Value};
-use crate::lowering::{Dialect, Field, Grammar, Lowered, opt};
+use crate::lowering::{Carried, Dialect, Field, Grammar, Lowered, opt};
 use crate::profile::Profile;
 use crate::reply::Reader;
 use crate::request::{DispatchRequest, Output, Session};
@@ -84,6 +85,8 @@ const GRAMMAR: Grammar = Grammar {
 const SESSIONS: Sessions =
     Sessions { ids: SessionIds::Uuid, begin: Some(Flag::Glued("--resume")), resume: Flag::Glued("--resume") };
 
+const WHY: &str = "headless, it runs every tool unasked";
+
 impl AgentBuilder for OpenHands {
     fn facts(&self) -> &Facts {
         &FACTS
@@ -95,7 +98,7 @@ impl AgentBuilder for OpenHands {
         draft.args(["--headless", "--json", "--override-with-envs"]);
         draft.output_row("--json", "the other form is a screen");
         draft.profile_args(&GRAMMAR)?;
-        super::families::no_rights::refuse(&mut draft, "headless, it runs every tool unasked")?;
+        simple::unheld(&mut draft, (Carried::Runner, &[]), WHY, WHY)?;
         draft.model_env("LLM_MODEL")?;
         session(&mut draft)?;
         draft.dropped(Field::Effort, "OpenHands always asks for a high effort");

@@ -1,10 +1,14 @@
 //! The fields of a request as most CLIs take them: a flag, or none.
 
 use super::Draft;
+use crate::command::Text;
 use crate::error::{Failure, Kind, Result, cut};
-use crate::lowering::{Carried, Field, refuse_flag_like};
+use crate::lowering::{Carried, Field, MAX_ARGUMENT, refuse_flag_like};
 use crate::request::{Effort, Output, Session};
 use std::borrow::Cow;
+
+/// The file with a system prompt.
+const SYSTEM: &str = "system.md";
 
 /// A flag with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,21 @@ impl<'r> Draft<'r> {
             return None;
         }
         Some(system)
+    }
+
+    /// Gives the system prompt by `flag` in one argument; by the file that `file`, such as `--system-prompt-file=`,
+    /// names, where it is larger than an argument.
+    pub fn system_prompt_flag(&mut self, flag: &'static str, file: &'static str) {
+        let Some(system) = self.system_prompt() else { return };
+        let arg = format!("{flag}={system}");
+        if arg.len() <= MAX_ARGUMENT {
+            self.row(Field::SystemPrompt, Carried::Flag, cut(&arg, 200).into_owned());
+            return self.arg(arg);
+        }
+        self.file(SYSTEM, system);
+        self.arg(Text::file(file, SYSTEM));
+        let how = format!("{}, since it is larger than an argument", file.trim_end_matches('='));
+        self.row(Field::SystemPrompt, Carried::File, how);
     }
 
     /// The CLI's word for the effort: the nearest one that it knows, the lower of two.

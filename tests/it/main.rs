@@ -22,6 +22,8 @@ mod declared;
 #[cfg(feature = "testkit")]
 mod documented;
 #[cfg(feature = "testkit")]
+mod droid;
+#[cfg(feature = "testkit")]
 mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;

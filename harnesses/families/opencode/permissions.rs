@@ -16,7 +16,7 @@ use super::{AGENT, Fork};
 use crate::command::{Check, Piece, Text};
 use crate::error::Result;
 use crate::harness::{Draft, Rights};
-use crate::lowering::{Carried, Field};
+use crate::lowering::Carried;
 use crate::policy::{Permission, ToolRule};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -64,9 +64,7 @@ pub(super) fn permissions(fork: &Fork, draft: &mut Draft<'_>, carrier: Carried) 
             (false, false) => granted.join(", "),
         };
         let held = format!("the agent {AGENT} is granted {granted}; your own rules for that stay in force");
-        for field in [Field::Tools, Field::Permission].into_iter().filter(|field| field.is_set(request)) {
-            draft.row(field, carrier, held.clone());
-        }
+        draft.rights_row(carrier, held);
         let foreign: Vec<&str> = rights.foreign().collect();
         // What the CLI asks about by itself, and what the pattern for unknown names covers.
         let said = rights.whole().filter(|tool| fork.asks.contains(tool) || tool.contains('_'));

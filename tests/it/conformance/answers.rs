@@ -14,7 +14,7 @@ pub(crate) fn plain_text(cli: &'static Cli) {
     assert_eq!((done.status, done.stdout.as_str()), (Some(0), "hello there\n"), "{done:?}");
     let turn = lab.first_turn();
     assert_eq!((cli.prompt)(&turn).as_deref(), Some("hello"), "{turn:?}");
-    assert_eq!(turn.model(), cli.model.rsplit('/').next().unwrap_or_default());
+    assert_eq!(turn.model(), cli.model.rsplit(['/', ':']).next().unwrap_or_default());
     assert_eq!(lab.server.main_requests().len(), 1);
     assert_eq!(lab.place.left_over(), Vec::<String>::new(), "the run's folder is gone");
 }
@@ -53,7 +53,9 @@ pub(crate) fn wrong_then_right(cli: &'static Cli) {
     let said = last.user_texts().concat();
     if resumes {
         let sessions: Vec<_> = outcome.attempts.iter().map(|a| a.session_id.clone()).collect();
-        assert!(sessions[0].is_some() && sessions[0] == sessions[1], "{sessions:?}");
+        let same = cli.excepted(Except::NewSession).is_none();
+        assert!(sessions.iter().all(Option::is_some), "{sessions:?}");
+        assert_eq!(sessions[0] == sessions[1], same, "{sessions:?}");
         assert_eq!((cli.prompt)(last).as_deref(), Some(feedback));
         let answered = |turn: &Recorded| turn.body.to_string().contains("It is {\\\"n\\\"");
         assert!(!answered(first) && answered(last), "the second turn holds what the first answered");
@@ -74,7 +76,9 @@ pub(crate) fn explicit_resume(cli: &'static Cli) {
     let request = json!({"prompt": "Again?", "permission": cli.permission, "session": {"resume": session}});
     let second = lab.outcome(request, &[]);
     assert_eq!((second.text.as_deref().map(str::trim_end), kind(&second)), (Some("I said blue."), None));
-    assert_eq!(second.session_id, Some(session));
+    let same = cli.excepted(Except::NewSession).is_none();
+    assert!(second.session_id.is_some(), "{second:?}");
+    assert_eq!(second.session_id == Some(session), same, "{second:?}");
     let turns = lab.server.main_requests();
     let again = turns.last().map(|turn| turn.body.to_string()).unwrap_or_default();
     assert!(again.contains("Which colour?") && again.contains("It was blue."), "{again}");

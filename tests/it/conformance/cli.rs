@@ -73,6 +73,8 @@ pub(crate) enum Except {
     NoShell,
     /// It takes a prompt in one argument and in no other way: a larger one is refused.
     OneArgument,
+    /// A session that is resumed goes on as a copy, with an id of its own.
+    NewSession,
     /// A prompt that is larger than an argument goes in two parts, cut at a blank line: without one near its end
     /// it is refused.
     CutAtBlankLine,

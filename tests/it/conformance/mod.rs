@@ -39,5 +39,6 @@ macro_rules! battery {
 }
 
 battery!(
-    gemini, claude, codex, copilot, opencode, pi, qwen, aider, openhands, vibe, kimi, cline, kilo, hermes
+    gemini, claude, codex, copilot, opencode, pi, qwen, aider, openhands, vibe, kimi, droid, cline, kilo,
+    hermes
 );
