@@ -44,7 +44,7 @@ fn judge(stdout: String, end: &RunEnd) -> Reply {
     }
     let Some(report) = report else {
         reply.error = Some(match reply.error.take() {
-            Some(error) if error.kind == Kind::EmptyReply => error,
+            Some(error) if matches!(error.kind, Kind::EmptyReply | Kind::NeedsInteraction) => error,
             _ => no_report(&reply.text, end),
         });
         return reply;
