@@ -3,6 +3,7 @@
 //! - The report (`--usage-file`) says whether the run failed; what stands on standard output is then the error.
 //! - Without a report only status and standard error tell: a run that was ended has none.
 
+use super::super::families::model_server::is_used_up;
 use super::{FACTS, USAGE};
 use crate::error::{Failure, Kind};
 use crate::reply::{Denied, Reader, Reply, RunEnd, TextReader, Usage};
@@ -91,9 +92,7 @@ fn failure(said: &str, end: &RunEnd) -> Failure {
     let own = |text: &str| text.starts_with("HTTP ") || text.starts_with("API call failed");
     match said {
         _ if said.contains("No inference provider configured") => FACTS.failure(Kind::Auth, said),
-        _ if own(said) && said.contains("429") && said.contains("exceeded your current quota") => {
-            FACTS.failure(Kind::Quota, said)
-        }
+        _ if own(said) && said.contains("429") && is_used_up(said) => FACTS.failure(Kind::Quota, said),
         _ if own(said) => FACTS.api_failure(said),
         _ if said.contains("iteration limit") => FACTS.failure(Kind::MaxTurns, said),
         _ if said.starts_with(NO_TOOL) => FACTS.failure(Kind::Permission, said),

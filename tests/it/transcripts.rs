@@ -147,3 +147,95 @@ fn a_run_that_we_ended_is_no_success_whatever_it_printed() {
         }
     }
 }
+
+/// A class of failure, and whether a recorded run is of it: by what it was, and by what it is read as.
+type Class = (&'static str, fn(&Transcript, &Reply) -> bool);
+
+const CLASSES: &[Class] = &[
+    ("a refused key", |_, reply| is(reply, Kind::Auth)),
+    ("too many requests", |_, reply| is(reply, Kind::RateLimit)),
+    ("a used-up quota", |_, reply| is(reply, Kind::Quota)),
+    ("a broken server", |run, reply| is_by_itself(run, "500") && is(reply, Kind::HarnessError)),
+    ("an unknown model", |run, reply| is_by_itself(run, "404") && is(reply, Kind::HarnessError)),
+    ("a bad option", |run, reply| is_named(run, BAD_OPTION) && reply.error.is_some()),
+    ("an unknown session", |_, reply| is(reply, Kind::SessionNotFound)),
+    ("no answer", |_, reply| is(reply, Kind::EmptyReply)),
+    ("a run that was ended", |run, reply| is_named(run, ENDED) && reply.error.is_some()),
+    ("usage", |_, reply| reply.usage.is_some()),
+];
+
+const BAD_OPTION: &[&str] = &["badflag", "unknown-flag", "unknown_flag", "unknownflag", "flag_unknown"];
+const ENDED: &[&str] = &["term", "sigint", "kill", "hang", "_int_"];
+
+/// What a CLI does not have, or does not tell: a harness, a class, and why no recording can have it.
+const NOT_THERE: &[(&str, &str, &str)] = &[
+    ("aider", "an unknown session", "it has no sessions"),
+    (
+        "openhands",
+        "an unknown session",
+        "it begins a new one under that id, so that a check comes before the spawn",
+    ),
+    ("openhands", "no answer", "it asks the model again without end (246 times in 5 minutes)"),
+    ("hermes", "an unknown session", "its one-shot goes on with no session"),
+    ("openhands", "usage", "its output tells no tokens"),
+    ("kimi", "usage", "its output tells no tokens"),
+];
+
+fn is(reply: &Reply, kind: Kind) -> bool {
+    reply.error.as_ref().is_some_and(|error| error.kind == kind)
+}
+
+fn is_named(run: &Transcript, words: &[&str]) -> bool {
+    words.iter().any(|word| run.name.contains(word))
+}
+
+/// The CLI came to its end by itself after this status of the model server.
+fn is_by_itself(run: &Transcript, status: &str) -> bool {
+    run.name.contains(status) && run.status != 137
+}
+
+#[test]
+fn each_class_of_failure_of_each_harness_that_was_run_is_recorded() {
+    let (mut missing, mut told) = (Vec::new(), Vec::new());
+    for builder in HarnessRegistry::builtin().iter() {
+        let facts = builder.facts();
+        if facts.evidence != teamster::harness::Evidence::Run {
+            continue;
+        }
+        let runs: Vec<(Transcript, Reply)> = of(builder)
+            .into_iter()
+            .map(|run| {
+                let reply = run.read(builder, &[]).0;
+                (run, reply)
+            })
+            .collect();
+        for (class, holds) in CLASSES {
+            let has = runs.iter().any(|(run, reply)| holds(run, reply));
+            let excused = NOT_THERE.iter().any(|(id, which, _)| (*id, *which) == (&facts.id, class));
+            match (has, excused) {
+                (false, false) => missing.push(format!("{}: {class}", facts.id)),
+                (true, true) => told.push(format!("{}: {class}", facts.id)),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(told, Vec::<String>::new(), "an exception that is none");
+}
+
+/// A run with a good answer has no class.
+#[test]
+fn a_good_answer_is_of_no_class_of_failure() {
+    let good = Reply { text: "429 quota 401".to_owned(), ..Reply::default() };
+    let run = Transcript {
+        name: "err_e500_404_badflag_sigterm".to_owned(),
+        output: Output::Text,
+        stdout: Vec::new(),
+        stderr: String::new(),
+        files: std::collections::BTreeMap::new(),
+        status: 0,
+    };
+    let of_it: Vec<&str> =
+        CLASSES.iter().filter(|(_, holds)| holds(&run, &good)).map(|(class, _)| *class).collect();
+    assert_eq!(of_it, Vec::<&str>::new());
+}

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "testkit")]
 mod lowered;
-#[cfg(feature = "cli")]
+#[cfg(all(feature = "cli", feature = "testkit"))]
 mod process;
 #[cfg(all(feature = "testkit", feature = "validate"))]
 mod read;

@@ -12,6 +12,7 @@ mod find;
 mod lab;
 mod place;
 mod prompts;
+mod record;
 mod special;
 mod table;
 mod widen;

@@ -33,6 +33,7 @@ impl Fake {
     }
 
     /// A fake of this harness, with this body.
+    #[cfg(all(feature = "cli", feature = "testkit"))]
     pub(crate) fn of(harness: &str, body: &str) -> Fake {
         Fake::installed(harness, &format!("#!/bin/sh\nDIR='{{DIR}}'\n{body}\n"))
     }
