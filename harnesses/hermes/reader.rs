@@ -52,7 +52,10 @@ fn judge(stdout: String, end: &RunEnd) -> Reply {
     };
     reply.usage = report.usage();
     let bad = report.failed == Some(true) || report.completed != Some(true);
-    if bad {
+    if bad && report.failed != Some(true) && !is_own(&reply.text) {
+        // What stands there is the agent's, as far as it came (run: a stream that breaks off).
+        reply.error = Some(FACTS.failure(Kind::HarnessError, "the answer broke off before its end"));
+    } else if bad {
         let said = std::mem::take(&mut reply.text);
         let said = report.failure.as_deref().filter(|_| said.trim().is_empty()).unwrap_or(&said);
         if let Some(tool) = said.trim().strip_prefix(NO_TOOL) {
@@ -66,6 +69,11 @@ fn judge(stdout: String, end: &RunEnd) -> Reply {
     reply.session_id = report.session_id;
     reply.model = report.model;
     reply
+}
+
+/// Words of hermes itself on a run that is neither completed nor failed.
+fn is_own(said: &str) -> bool {
+    said.trim().is_empty() || said.starts_with(NO_TOOL) || said.contains("iteration limit")
 }
 
 impl Report {

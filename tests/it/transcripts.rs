@@ -103,6 +103,7 @@ fn exit_0_proves_nothing() {
         ("odd_malformed_fc_stream-json", Kind::EmptyReply),
         ("odd_safety_stream-json", Kind::EmptyReply),
         ("overflow_text", Kind::EmptyReply),
+        ("rec-cut_stream-json", Kind::EmptyReply),
         ("version_printed_json", Kind::EmptyReply),
     ];
     assert_eq!(failed, wanted.map(|(name, kind)| (name.to_owned(), kind)));
@@ -160,24 +161,35 @@ const CLASSES: &[Class] = &[
     ("a bad option", |run, reply| is_named(run, BAD_OPTION) && reply.error.is_some()),
     ("an unknown session", |_, reply| is(reply, Kind::SessionNotFound)),
     ("no answer", |_, reply| is(reply, Kind::EmptyReply)),
+    ("a stream that breaks off", |run, reply| {
+        run.status != 137 && is_named(run, CUT) && reply.error.is_some()
+    }),
     ("a run that was ended", |run, reply| is_named(run, ENDED) && reply.error.is_some()),
     ("usage", |_, reply| reply.usage.is_some()),
 ];
 
 const BAD_OPTION: &[&str] = &["badflag", "unknown-flag", "unknown_flag", "unknownflag", "flag_unknown"];
+const CUT: &[&str] = &["cut", "drop"];
 const ENDED: &[&str] = &["term", "sigint", "kill", "hang", "_int_"];
 
 /// What a CLI does not have, or does not tell: a harness, a class, and why no recording can have it.
 const NOT_THERE: &[(&str, &str, &str)] = &[
+    ("aider", "a stream that breaks off", "it asks for whole answers, and no stream"),
     ("aider", "an unknown session", "it has no sessions"),
     (
         "openhands",
         "an unknown session",
         "it begins a new one under that id, so that a check comes before the spawn",
     ),
+    ("openhands", "a stream that breaks off", "it asks for whole answers, and no stream"),
     ("openhands", "no answer", "it asks the model again without end (246 times in 5 minutes)"),
     ("hermes", "an unknown session", "its one-shot goes on with no session"),
     ("openhands", "usage", "its output tells no tokens"),
+    (
+        "kimi",
+        "a stream that breaks off",
+        "it takes half of an answer for a whole one, and nothing tells of it",
+    ),
     ("kimi", "usage", "its output tells no tokens"),
 ];
 

@@ -46,7 +46,7 @@ fn scenario(name: &str, cli: &Cli) -> (Step, Value) {
     let step = match name {
         "empty" => Step::Empty,
         "hang" => Step::Hang,
-        "stall" => Step::Stall("partial answer".to_owned()),
+        "cut" => Step::Cut("half of an answer that never comes".to_owned()),
         "quota" => Step::Status(429, says.to_owned()),
         _ if says.is_empty() => Step::text("Hello from mock."),
         status => Step::Status(status.parse().expect("a status"), says.to_owned()),
@@ -57,7 +57,6 @@ fn scenario(name: &str, cli: &Cli) -> (Step, Value) {
             let example = registry.get(cli.id).ok().and_then(|own| own.facts().session_example.clone());
             json!({"session": {"resume": example.unwrap_or("0199a213-81c0-7800-8aa1-bbab2a035a53".into())}})
         }
-        "effort" => json!({"effort": "low"}),
         _ => json!({}),
     };
     (step, more)
@@ -95,7 +94,7 @@ fn recorded(cli: &'static Cli, name: &str) {
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a program");
     lab.bin = wrapper;
 
-    let seconds = if matches!(name, "hang" | "stall") { cli.seconds.start } else { 300 };
+    let seconds = if name == "hang" { cli.seconds.start } else { 300 };
     let lowered = lab.lowered(&request).expect("a command");
     let outcome =
         lab.outcome(request, &["--keep-files", "--attempts", "1", "--timeout", &seconds.to_string()]);
