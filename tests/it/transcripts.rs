@@ -154,6 +154,7 @@ type Class = (&'static str, fn(&Transcript, &Reply) -> bool);
 
 const CLASSES: &[Class] = &[
     ("a refused key", |_, reply| is(reply, Kind::Auth)),
+    ("a key that may not", |run, reply| is_by_itself(run, "403") && is(reply, Kind::Auth)),
     ("too many requests", |_, reply| is(reply, Kind::RateLimit)),
     ("a used-up quota", |_, reply| is(reply, Kind::Quota)),
     ("a broken server", |run, reply| is_by_itself(run, "500") && is(reply, Kind::HarnessError)),
@@ -174,6 +175,8 @@ const ENDED: &[&str] = &["term", "sigint", "kill", "hang", "_int_"];
 
 /// What a CLI does not have, or does not tell: a harness, a class, and why no recording can have it.
 const NOT_THERE: &[(&str, &str, &str)] = &[
+    ("aider", "a key that may not", "it passes on neither the status nor a name for it"),
+    ("openhands", "a key that may not", "it passes on neither the status nor a name for it"),
     ("aider", "a stream that breaks off", "it asks for whole answers, and no stream"),
     ("aider", "an unknown session", "it has no sessions"),
     (

@@ -38,7 +38,15 @@ fn env_with(fake: &Fake, more: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
 fn in_env(fake: &Fake, request: DispatchRequest, more: &[(&str, &str)], timeout_s: f64) -> Outcome {
     let limits = Limits { timeout_s: Some(timeout_s), attempts: Some(1), ..Limits::default() };
     let runner = LocalRunner { env: Some(env_with(fake, more)), ..fake.runner() };
-    fake.dispatch_with(request, Profile { limits, ..Profile::default() }, runner)
+    cleared(fake.dispatch_with(request, Profile { limits, ..Profile::default() }, runner))
+}
+
+/// The outcome, without the folders that are kept of runs that are worth a look.
+fn cleared(outcome: Outcome) -> Outcome {
+    for files in outcome.attempts.iter().filter_map(|attempt| attempt.files.as_ref()) {
+        std::fs::remove_dir_all(files).expect("the folder can be removed");
+    }
+    outcome
 }
 
 /// The harnesses that ship.
@@ -319,9 +327,7 @@ head -c 524288000 /dev/zero | tr '\0' A; echo; says late s-18"#,
     assert_eq!(kind(&outcome), Some(Kind::OutputLimit), "{:?}", outcome.failure);
     assert_eq!(outcome.session_id.as_deref(), Some("s-18"));
     assert!(peak_kib > 0 && peak_kib < 200 << 10, "{peak_kib} KiB");
-    if let Some(files) = &outcome.attempts[0].files {
-        std::fs::remove_dir_all(files).expect("the folder can be removed");
-    }
+    cleared(outcome);
 }
 
 #[test]
