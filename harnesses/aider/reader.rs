@@ -6,6 +6,7 @@
 //!   output alone, it is what stands between the notices and the last line of tokens.
 //! - Nothing that stands in an answer is taken for a word of aider.
 
+use super::super::families::model_server::is_used_up;
 use super::{FACTS, LOG};
 use crate::error::{Failure, Kind};
 use crate::reply::{Denied, Event, Reader, Reply, RunEnd, TextReader, Usage};
@@ -158,11 +159,7 @@ fn kind(class: &str, said: &str) -> Kind {
     match class {
         "AuthenticationError" | "PermissionDeniedError" => Kind::Auth,
         "BudgetExceededError" => Kind::Quota,
-        "RateLimitError"
-            if said.contains("exceeded your current quota") || said.contains("insufficient_quota") =>
-        {
-            Kind::Quota
-        }
+        "RateLimitError" if is_used_up(said) => Kind::Quota,
         "RateLimitError" => Kind::RateLimit,
         _ => match crate::reply::http_status(said).and_then(Kind::of_http_status) {
             Some(kind) => kind,

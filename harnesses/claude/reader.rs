@@ -68,6 +68,9 @@ fn no_result(end: &RunEnd, last_output: &str) -> Failure {
     if let Some(line) = said("is already in use") {
         return FACTS.failure(Kind::InvalidRequest, line);
     }
+    if let Some(line) = end.stderr.lines().find(|line| line.starts_with("API Error: ")) {
+        return FACTS.failure(kind(&ResultMessage::failed(line.to_owned())), line);
+    }
     if let Some(line) = said("cannot be used with root/sudo privileges") {
         return FACTS.failure(Kind::Permission, line).hint("run it as another user, or without that mode");
     }

@@ -5,6 +5,7 @@
 
 use super::FACTS;
 use crate::error::{Failure, Kind};
+use crate::harnesses::families::model_server::is_used_up;
 use crate::reply::{
     Collector, Decode, Event, Json, LineReader, Out, Reader, Reply, RunEnd, TextReader, Usage, read_line,
 };
@@ -171,7 +172,7 @@ fn error(said: &str) -> Failure {
     }
     let kind = match () {
         () if has(&["api key", "unauthorized", "authenticat", "forbidden"]) => Kind::Auth,
-        () if has(&["quota", "billing", "insufficient credit"]) => Kind::Quota,
+        () if is_used_up(said) => Kind::Quota,
         () if has(&["rate limit", "too many requests"]) => Kind::RateLimit,
         () => return FACTS.api_failure(said),
     };

@@ -1,5 +1,6 @@
 //! Reads copilot's events, and tells its failures apart.
 
+use super::super::families::model_server::is_used_up;
 use super::{FACTS, USAGE};
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
@@ -176,14 +177,10 @@ impl Failed {
     /// The status of its model server first, then its own word for the error; of a quota it has none.
     fn kind(&self) -> Kind {
         let said = self.said();
-        let quota = ["exceeded your current quota", "insufficient_quota", "quota_exceeded", "no quota"];
+        let used_up = is_used_up(&said) || said.contains("quota_exceeded") || said.contains("no quota");
         match (self.status_code.or_else(|| http_status(&said)), self.error_type.as_deref()) {
             (_, Some("quota")) => Kind::Quota,
-            (Some(402 | 429), _) | (_, Some("rate_limit"))
-                if quota.iter().any(|words| said.contains(words)) =>
-            {
-                Kind::Quota
-            }
+            (Some(402 | 429), _) | (_, Some("rate_limit")) if used_up => Kind::Quota,
             (_, Some("authentication" | "authorization")) => Kind::Auth,
             (_, Some("rate_limit")) => Kind::RateLimit,
             (Some(status), _) => Kind::of_http_status(status).unwrap_or(Kind::HarnessError),

@@ -3,6 +3,7 @@
 //! - The report (`--usage-file`) says whether the run failed; what stands on standard output is then the error.
 //! - Without a report only status and standard error tell: a run that was ended has none.
 
+use super::super::families::model_server::is_used_up;
 use super::{FACTS, USAGE};
 use crate::error::{Failure, Kind};
 use crate::reply::{Denied, Reader, Reply, RunEnd, TextReader, Usage};
@@ -44,14 +45,17 @@ fn judge(stdout: String, end: &RunEnd) -> Reply {
     }
     let Some(report) = report else {
         reply.error = Some(match reply.error.take() {
-            Some(error) if error.kind == Kind::EmptyReply => error,
+            Some(error) if matches!(error.kind, Kind::EmptyReply | Kind::NeedsInteraction) => error,
             _ => no_report(&reply.text, end),
         });
         return reply;
     };
     reply.usage = report.usage();
     let bad = report.failed == Some(true) || report.completed != Some(true);
-    if bad {
+    if bad && report.failed != Some(true) && !is_own(&reply.text) {
+        // What stands there is the agent's, as far as it came (run: a stream that breaks off).
+        reply.error = Some(FACTS.failure(Kind::HarnessError, "the answer broke off before its end"));
+    } else if bad {
         let said = std::mem::take(&mut reply.text);
         let said = report.failure.as_deref().filter(|_| said.trim().is_empty()).unwrap_or(&said);
         if let Some(tool) = said.trim().strip_prefix(NO_TOOL) {
@@ -65,6 +69,11 @@ fn judge(stdout: String, end: &RunEnd) -> Reply {
     reply.session_id = report.session_id;
     reply.model = report.model;
     reply
+}
+
+/// Words of hermes itself on a run that is neither completed nor failed.
+fn is_own(said: &str) -> bool {
+    said.trim().is_empty() || said.starts_with(NO_TOOL) || said.contains("iteration limit")
 }
 
 impl Report {
@@ -91,9 +100,7 @@ fn failure(said: &str, end: &RunEnd) -> Failure {
     let own = |text: &str| text.starts_with("HTTP ") || text.starts_with("API call failed");
     match said {
         _ if said.contains("No inference provider configured") => FACTS.failure(Kind::Auth, said),
-        _ if own(said) && said.contains("429") && said.contains("exceeded your current quota") => {
-            FACTS.failure(Kind::Quota, said)
-        }
+        _ if own(said) && said.contains("429") && is_used_up(said) => FACTS.failure(Kind::Quota, said),
         _ if own(said) => FACTS.api_failure(said),
         _ if said.contains("iteration limit") => FACTS.failure(Kind::MaxTurns, said),
         _ if said.starts_with(NO_TOOL) => FACTS.failure(Kind::Permission, said),

@@ -11,7 +11,8 @@
 //! - In this mode every tool that is there runs unasked. A file with an agent is the one limit, and it cannot be
 //!   given to a session that is resumed, which keeps the agent that it began with. See `rights.rs`.
 //! - The Python package of the same program prints that it is deprecated, and ends with 0.
-//! - It tries again 10 times by itself; that is a setting of the user's.
+//! - It tries again 10 times by itself; that is a setting of the user's. A stream of the model server that breaks off
+//!   in the midst of an answer is a good end to it: status 0, and nothing tells of it (run). Only a schema does.
 
 mod reader;
 mod rights;

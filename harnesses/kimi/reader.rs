@@ -3,6 +3,7 @@
 //! A run that went well ends with the line that says how to resume the session. Errors stand on standard error:
 //! `error: failed to run prompt: CODE: words`.
 
+use super::super::families::model_server::is_used_up;
 use super::FACTS;
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{
@@ -123,7 +124,7 @@ impl Decode for Events {
 /// What its own line on standard error says.
 fn failed(end: &RunEnd, last_output: &str) -> Failure {
     let Some(said) = end.stderr.lines().find_map(|line| line.strip_prefix("error: ")) else {
-        if end.is_fine() && !last_output.is_empty() {
+        if end.is_fine() && !last_output.is_empty() && !crate::reply::asks_a_person(last_output) {
             let what = format!("it wrote no events, but: {}", cut(last_output, 300));
             return FACTS
                 .failure(Kind::HarnessError, &what)
@@ -148,6 +149,12 @@ fn failed(end: &RunEnd, last_output: &str) -> Failure {
             .hint("name an alias of a model in kimi's config.toml");
     }
     match words.split_once(": ") {
+        Some(("provider.api_error", said)) if said.starts_with("429 ") && is_used_up(said) => {
+            FACTS.failure(Kind::Quota, words)
+        }
+        Some(("provider.api_error", said)) if said.contains("returned an empty response") => {
+            FACTS.failure(Kind::EmptyReply, words)
+        }
         Some(("provider.api_error", said)) => {
             // The status of the model server stands ahead.
             let status = said.get(..3).and_then(|status| status.parse().ok());

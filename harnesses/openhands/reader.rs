@@ -4,6 +4,7 @@
 //! - `Agent finished` is written after a run that ended well, and only then. Status 0 means nothing.
 //! - The conversation's id stands in a line for people at the very end, and nowhere else.
 
+use super::super::families::model_server::is_used_up;
 use super::FACTS;
 use crate::error::{Failure, Kind};
 use crate::reply::{
@@ -196,9 +197,7 @@ fn boxed(stdout: &str) -> String {
 fn kind(code: &str, detail: &str) -> Kind {
     match code {
         "AuthenticationError" | "LLMAuthenticationError" | "PermissionDeniedError" => Kind::Auth,
-        "LLMRateLimitError" | "RateLimitError" if detail.contains("exceeded your current quota") => {
-            Kind::Quota
-        }
+        "LLMRateLimitError" | "RateLimitError" if is_used_up(detail) => Kind::Quota,
         "LLMRateLimitError" | "RateLimitError" => Kind::RateLimit,
         "MaxIterationsReached" => Kind::MaxTurns,
         _ => crate::reply::http_status(detail).and_then(Kind::of_http_status).unwrap_or(Kind::HarnessError),

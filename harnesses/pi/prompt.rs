@@ -20,12 +20,10 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     if trim(&payload).is_empty() {
         return Err(Failure::invalid("prompt", "is blank").hint("say what the agent should do"));
     }
+    let size = draft.size(Field::Prompt, payload.len());
     let too_long = |most: usize, why: &str| {
-        Failure::new(
-            Kind::ArgTooLong,
-            format!("prompt: {} bytes with the schema; {why} pi takes {most}", payload.len()),
-        )
-        .hint("put the text into a file of the workspace and name it in the prompt")
+        Failure::new(Kind::ArgTooLong, format!("{size}; {why} pi takes {most}"))
+            .hint("put the text into a file of the workspace and name it in the prompt")
     };
     let begins = payload.len() - payload.trim_start_matches(is_space).len();
     if begins == 0 && !payload.starts_with('/') {

@@ -36,9 +36,9 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
         return Err(Failure::new(
             Kind::ArgTooLong,
             format!(
-                "prompt: {} bytes with the schema, and no blank line near its end to cut it at: qwen takes {most} in \
-                 one piece, and adds to what comes on stdin",
-                text.len()
+                "{}, and no blank line near its end to cut it at: qwen takes {most} in one piece, and adds to what \
+                 comes on stdin",
+                draft.size(Field::Prompt, text.len())
             ),
         )
         .hint("put the text into a file of the workspace and name it in the prompt"));

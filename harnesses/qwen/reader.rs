@@ -1,6 +1,7 @@
 //! Reads qwen's messages, and tells its failures apart.
 
 use super::super::families::messages::{Flavour, Messages, ResultMessage};
+use super::super::families::model_server::is_used_up;
 use super::FACTS;
 use crate::error::{Failure, Kind};
 use crate::reply::{DocumentReader, LineReader, Reader, Reply, RunEnd, TextReader, http_status};
@@ -28,7 +29,7 @@ fn kind_of(said: &str) -> Kind {
     if SIGNED_OUT.iter().any(|words| said.contains(words)) {
         return Kind::Auth;
     }
-    if said.contains("insufficient_quota") || said.contains("exceeded your current quota") {
+    if is_used_up(said) {
         return Kind::Quota;
     }
     if said.contains("structured_output tool as required by --json-schema") {

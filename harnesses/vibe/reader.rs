@@ -3,6 +3,7 @@
 //! An entry stands there when it is whole. The answer is the last message of the assistant; a run that fails ends
 //! with no such message, with words on standard error, and with an outcome and a code in the export.
 
+use super::super::families::model_server::is_used_up;
 use super::{EXPORT, FACTS};
 use crate::error::{Failure, Kind};
 use crate::reply::{
@@ -193,6 +194,7 @@ fn failed(export: Option<&Export>, end: &RunEnd, last_output: &str) -> Failure {
     let stopped = export.and_then(|export| export.outcome.as_deref()).or_else(|| stopped(&end.stderr));
     let Some(said) = said else {
         return match stopped {
+            Some("deadline") => FACTS.failure(Kind::Timeout, "it stopped at its own limit of time"),
             Some("turn_limit") => FACTS.failure(Kind::MaxTurns, "it stopped at its limit of turns"),
             Some(outcome) if outcome != "finished" => {
                 FACTS.failure(Kind::HarnessError, &format!("it stopped: {outcome}"))
@@ -212,7 +214,7 @@ fn failed(export: Option<&Export>, end: &RunEnd, last_output: &str) -> Failure {
         return FACTS.failure(Kind::SessionNotFound, &said);
     }
     if code == "rate_limit" {
-        return FACTS.failure(Kind::RateLimit, &said);
+        return FACTS.failure(if is_used_up(&said) { Kind::Quota } else { Kind::RateLimit }, &said);
     }
     FACTS.api_failure(&said)
 }

@@ -146,7 +146,12 @@ fn payload<'r>(declared: &Declared, draft: &mut Draft<'r>, folds: bool) -> Resul
     if payload.len() > declared.most {
         return Err(Failure::new(
             Kind::ArgTooLong,
-            format!("prompt: {} bytes, and {} reads {}", payload.len(), declared.facts.id, declared.most),
+            format!(
+                "{}, and {} reads {}",
+                draft.size(Field::Prompt, payload.len()),
+                declared.facts.id,
+                declared.most
+            ),
         ));
     }
     let (carried, how) = match declared.prompt {

@@ -112,9 +112,22 @@ impl<'r> Draft<'r> {
         }
         Err(Failure::new(
             Kind::ArgTooLong,
-            format!("{}: {} bytes, an argument takes {MAX_ARGUMENT}", field.name(), arg.len()),
+            format!("{}, an argument takes {MAX_ARGUMENT}", self.size(field, arg.len())),
         )
         .hint("put the text into a file of the workspace and name it in the prompt"))
+    }
+
+    /// How large a text is, in words that begin with its field and name those that are folded into it.
+    pub fn size(&self, field: Field, bytes: usize) -> String {
+        let folded: Vec<&str> = match field {
+            Field::Prompt => {
+                let rows = self.report.rows.iter().filter(|row| row.carried == Carried::Prompt);
+                rows.map(|row| row.field.name()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let with = if folded.is_empty() { "" } else { " with " };
+        format!("{}: {bytes} bytes{with}{}", field.name(), folded.join(" and "))
     }
 
     /// Adds a row to the report.
@@ -278,8 +291,8 @@ impl<'r> Draft<'r> {
             return Err(Failure::new(
                 Kind::ArgTooLong,
                 format!(
-                    "prompt: {} bytes with system prompt and schema; {} reads {}",
-                    payload.len(),
+                    "{}; {} reads {}",
+                    self.size(Field::Prompt, payload.len()),
                     self.facts.name,
                     how.most
                 ),

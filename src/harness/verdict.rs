@@ -40,9 +40,7 @@ impl Facts {
     /// No result in the output: what the exit status and the last line on standard error say.
     pub fn no_result(&self, end: &RunEnd, last_output: &str) -> Failure {
         if end.is_fine() && crate::reply::asks_a_person(last_output) {
-            let asks = format!("{} asks: {}", self.id, cut(last_output.trim(), 300));
-            return Failure::new(Kind::NeedsInteraction, asks)
-                .hint(format!("run `{}` once in a terminal and answer it", self.id));
+            return self.asks(last_output);
         }
         if end.is_fine() {
             return self.empty();
@@ -58,13 +56,23 @@ impl Facts {
         if kind == Kind::Auth { failure.hint(self.sign_in.clone()) } else { failure }
     }
 
-    /// A reply whose output is nothing but the answer: good with a good end and a text that is not empty.
+    /// It waited for a person.
+    fn asks(&self, question: &str) -> Failure {
+        let asks = format!("{} asks: {}", self.id, cut(question.trim(), 300));
+        Failure::new(Kind::NeedsInteraction, asks)
+            .hint(format!("run `{}` once in a terminal and answer it", self.id))
+    }
+
+    /// A reply whose output is nothing but the answer: good with a good end and a text that is not empty, and
+    /// that does not end as a question which nobody answers.
     pub fn text_reply(&self, stdout: &str, end: &RunEnd) -> Reply {
         let text = stdout.strip_suffix('\n').unwrap_or(stdout).to_owned();
-        let error = match (end.is_fine(), text.trim().is_empty()) {
+        let last = text.trim_end().lines().next_back().unwrap_or_default();
+        let error = match (end.is_fine(), last.trim().is_empty()) {
+            (true, false) if crate::reply::asks_yes_or_no(last) => Some(self.asks(last)),
             (true, false) => None,
             (true, true) => Some(self.empty()),
-            (false, _) => Some(self.no_result(end, text.lines().next_back().unwrap_or_default())),
+            (false, _) => Some(self.no_result(end, last)),
         };
         Reply { text, error, ..Reply::default() }
     }

@@ -134,9 +134,16 @@ pub trait Reader: Send {
 
 /// Whether the last line of what a CLI wrote asks a person something.
 pub(crate) fn asks_a_person(line: &str) -> bool {
+    asks_yes_or_no(line) || ends_with(line, &["password:", "press enter"])
+}
+
+/// Whether a line ends as a question with its two answers. Nothing else does, so it holds of an answer too.
+pub(crate) fn asks_yes_or_no(line: &str) -> bool {
+    ends_with(line, &["(y/n)", "[y/n]", "(yes/no)", "[yes/no]", "(y/n):", "[y/n]:", "(yes/no):", "[yes/no]:"])
+}
+
+fn ends_with(line: &str, endings: &[&str]) -> bool {
     let line = line.trim_end();
     let tail = &line[line.ceil_char_boundary(line.len().saturating_sub(24))..].to_lowercase();
-    ["(y/n)", "[y/n]", "(yes/no)", "[yes/no]", "(y/n):", "[y/n]:", "(yes/no):", "password:", "press enter"]
-        .iter()
-        .any(|ending| tail.trim_end_matches([' ', '?', '>']).ends_with(ending))
+    endings.iter().any(|ending| tail.trim_end_matches([' ', '?', '>']).ends_with(ending))
 }

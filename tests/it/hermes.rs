@@ -125,6 +125,12 @@ fn the_report_says_whether_it_is_an_answer() {
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cost_usd), (Some(111), Some(11), None));
     let error = read(text, Some(bad));
     assert_eq!((error.text.as_str(), error.error.map(|e| e.kind)), ("", Some(Kind::Auth)));
+    // Neither failed nor completed: the words are the agent's, and classify nothing.
+    let broken = read("HTTP 401: is what a server\n", Some(r#"{"completed": false, "failed": false}"#));
+    assert_eq!(broken.text, "HTTP 401: is what a server");
+    let error = broken.error.unwrap();
+    let told = (error.kind, error.message.as_str());
+    assert_eq!(told, (Kind::HarnessError, "hermes: the answer broke off before its end"));
     let none = read("It is 4.\n", None);
     assert_eq!(none.error.map(|e| e.kind), Some(Kind::HarnessError));
     let stopped = read(

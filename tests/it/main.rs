@@ -7,6 +7,7 @@
 mod aider;
 #[cfg(feature = "testkit")]
 mod argv;
+mod cases;
 #[cfg(feature = "testkit")]
 mod claude;
 #[cfg(feature = "cli")]

@@ -103,6 +103,7 @@ fn exit_0_proves_nothing() {
         ("odd_malformed_fc_stream-json", Kind::EmptyReply),
         ("odd_safety_stream-json", Kind::EmptyReply),
         ("overflow_text", Kind::EmptyReply),
+        ("rec-cut_stream-json", Kind::EmptyReply),
         ("version_printed_json", Kind::EmptyReply),
     ];
     assert_eq!(failed, wanted.map(|(name, kind)| (name.to_owned(), kind)));
@@ -146,4 +147,117 @@ fn a_run_that_we_ended_is_no_success_whatever_it_printed() {
             assert_eq!(reply.error.is_none(), wanted, "{}: {end:?}", transcript.name);
         }
     }
+}
+
+/// A class of failure, and whether a recorded run is of it: by what it was, and by what it is read as.
+type Class = (&'static str, fn(&Transcript, &Reply) -> bool);
+
+const CLASSES: &[Class] = &[
+    ("a refused key", |_, reply| is(reply, Kind::Auth)),
+    ("a key that may not", |run, reply| is_by_itself(run, "403") && is(reply, Kind::Auth)),
+    ("too many requests", |_, reply| is(reply, Kind::RateLimit)),
+    ("a used-up quota", |_, reply| is(reply, Kind::Quota)),
+    ("a broken server", |run, reply| is_by_itself(run, "500") && is(reply, Kind::HarnessError)),
+    ("an unknown model", |run, reply| is_by_itself(run, "404") && is(reply, Kind::HarnessError)),
+    ("a bad option", |run, reply| is_named(run, BAD_OPTION) && reply.error.is_some()),
+    ("an unknown session", |_, reply| is(reply, Kind::SessionNotFound)),
+    ("no answer", |_, reply| is(reply, Kind::EmptyReply)),
+    ("a stream that breaks off", |run, reply| {
+        run.status != 137 && is_named(run, CUT) && reply.error.is_some()
+    }),
+    ("a run that was ended", |run, reply| is_named(run, ENDED) && reply.error.is_some()),
+    ("usage", |_, reply| reply.usage.is_some()),
+];
+
+const BAD_OPTION: &[&str] = &["badflag", "unknown-flag", "unknown_flag", "unknownflag", "flag_unknown"];
+const CUT: &[&str] = &["cut", "drop"];
+const ENDED: &[&str] = &["term", "sigint", "kill", "hang", "_int_"];
+
+/// What a CLI does not have, or does not tell: a harness, a class, and why no recording can have it.
+const NOT_THERE: &[(&str, &str, &str)] = &[
+    ("aider", "a key that may not", "it passes on neither the status nor a name for it"),
+    ("openhands", "a key that may not", "it passes on neither the status nor a name for it"),
+    ("aider", "a stream that breaks off", "it asks for whole answers, and no stream"),
+    ("aider", "an unknown session", "it has no sessions"),
+    (
+        "openhands",
+        "an unknown session",
+        "it begins a new one under that id, so that a check comes before the spawn",
+    ),
+    ("openhands", "a stream that breaks off", "it asks for whole answers, and no stream"),
+    ("openhands", "no answer", "it asks the model again without end (246 times in 5 minutes)"),
+    ("hermes", "an unknown session", "its one-shot goes on with no session"),
+    ("openhands", "usage", "its output tells no tokens"),
+    (
+        "kimi",
+        "a stream that breaks off",
+        "it takes half of an answer for a whole one, and nothing tells of it",
+    ),
+    ("kimi", "usage", "its output tells no tokens"),
+    ("droid", "an unknown session", "it ends with 1 and without a word, as on other faults of its own"),
+    (
+        "droid",
+        "a stream that breaks off",
+        "it takes half of an answer for a whole one, and nothing tells of it",
+    ),
+    ("cline", "an unknown session", "it goes on with no session where it has a prompt"),
+];
+
+fn is(reply: &Reply, kind: Kind) -> bool {
+    reply.error.as_ref().is_some_and(|error| error.kind == kind)
+}
+
+fn is_named(run: &Transcript, words: &[&str]) -> bool {
+    words.iter().any(|word| run.name.contains(word))
+}
+
+/// The CLI came to its end by itself after this status of the model server.
+fn is_by_itself(run: &Transcript, status: &str) -> bool {
+    run.name.contains(status) && run.status != 137
+}
+
+#[test]
+fn each_class_of_failure_of_each_harness_that_was_run_is_recorded() {
+    let (mut missing, mut told) = (Vec::new(), Vec::new());
+    for builder in HarnessRegistry::builtin().iter() {
+        let facts = builder.facts();
+        if facts.evidence != teamster::harness::Evidence::Run {
+            continue;
+        }
+        let runs: Vec<(Transcript, Reply)> = of(builder)
+            .into_iter()
+            .map(|run| {
+                let reply = run.read(builder, &[]).0;
+                (run, reply)
+            })
+            .collect();
+        for (class, holds) in CLASSES {
+            let has = runs.iter().any(|(run, reply)| holds(run, reply));
+            let excused = NOT_THERE.iter().any(|(id, which, _)| (*id, *which) == (&facts.id, class));
+            match (has, excused) {
+                (false, false) => missing.push(format!("{}: {class}", facts.id)),
+                (true, true) => told.push(format!("{}: {class}", facts.id)),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(told, Vec::<String>::new(), "an exception that is none");
+}
+
+/// A run with a good answer has no class.
+#[test]
+fn a_good_answer_is_of_no_class_of_failure() {
+    let good = Reply { text: "429 quota 401".to_owned(), ..Reply::default() };
+    let run = Transcript {
+        name: "err_e500_404_badflag_sigterm".to_owned(),
+        output: Output::Text,
+        stdout: Vec::new(),
+        stderr: String::new(),
+        files: std::collections::BTreeMap::new(),
+        status: 0,
+    };
+    let of_it: Vec<&str> =
+        CLASSES.iter().filter(|(_, holds)| holds(&run, &good)).map(|(class, _)| *class).collect();
+    assert_eq!(of_it, Vec::<&str>::new());
 }

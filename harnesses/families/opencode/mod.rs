@@ -14,7 +14,8 @@
 //! - Without `--title` a second request to the model makes one.
 //! - A session goes on in the directory of its first run; in another one the CLI never ends.
 //! - With no settings, no key and no model it takes a free model of its vendor: name a model, or set one there.
-//! - It tries again for 80 seconds after 429 and 5xx, and no setting of opencode bounds that.
+//! - It tries again for 80 seconds after 429 and 5xx, and no setting of opencode bounds that. After a stream that
+//!   breaks off opencode asks again without end (1,239 times in 5 minutes), so that the clock ends it; kilo ends.
 
 mod agent;
 mod permissions;

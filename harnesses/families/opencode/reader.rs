@@ -246,6 +246,9 @@ impl Events {
     fn failure(&self, error: &Json<'static>) -> Failure {
         let Some(named) = error.value::<Named>() else {
             let said = error.clone().string().unwrap_or_else(|| error.text().to_owned().into());
+            if said.starts_with("run ended without an assistant message") {
+                return self.facts.failure(Kind::EmptyReply, &said);
+            }
             return self.facts.api_failure(&said);
         };
         let name = named.name.unwrap_or_default();

@@ -12,13 +12,17 @@ mod find;
 mod lab;
 mod place;
 mod prompts;
+mod record;
 mod special;
 mod table;
 mod widen;
 
 /// Every generic test, for each CLI: `conformance::<cli>::<topic>`.
 macro_rules! battery {
-    ($($id:ident),+ $(,)?) => { $( mod $id {
+    ($($id:ident),+ $(,)?) => {
+        /// Every CLI that is described.
+        const ALL: &[&cli::Cli] = &[$(&clis::$id::CLI),+];
+        $( mod $id {
         use super::clis::$id::CLI;
         battery! { @tests
             answers: plain_text, wrong_then_right, explicit_resume, unknown_session, system_prompt, effort, long_reply;

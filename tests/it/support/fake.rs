@@ -7,8 +7,9 @@ use teamster::dispatch::{DispatchOptions, until_valid};
 use teamster::run::LocalRunner;
 use teamster::{DispatchRequest, HarnessRegistry, Limits, Outcome, Profile};
 
-/// A folder with a fake `gemini` in it. The script finds the folder in `$DIR`.
+/// A folder with a fake CLI in it, `gemini` if nothing else is said. The script finds the folder in `$DIR`.
 pub(crate) struct Fake {
+    pub(crate) harness: String,
     pub(crate) dir: tempfile::TempDir,
     pub(crate) bin: PathBuf,
 }
@@ -28,13 +29,23 @@ impl Fake {
 
     /// A fake with this text; `{DIR}` is its folder.
     pub(crate) fn raw(text: &str) -> Fake {
+        Fake::installed("gemini", text)
+    }
+
+    /// A fake of this harness, with this body.
+    #[cfg(all(feature = "cli", feature = "testkit"))]
+    pub(crate) fn of(harness: &str, body: &str) -> Fake {
+        Fake::installed(harness, &format!("#!/bin/sh\nDIR='{{DIR}}'\n{body}\n"))
+    }
+
+    fn installed(harness: &str, text: &str) -> Fake {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let bin = dir.path().join("gemini");
+        let bin = dir.path().join(harness);
         let text = text.replace("{DIR}", &dir.path().display().to_string());
         std::fs::write(&bin, text).expect("the fake is written");
         std::fs::set_permissions(&bin, std::fs::Permissions::from_mode(0o755))
             .expect("the fake is made executable");
-        Fake { dir, bin }
+        Fake { harness: harness.to_owned(), dir, bin }
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
@@ -58,8 +69,8 @@ impl Fake {
         mut runner: LocalRunner,
     ) -> Outcome {
         let registry = HarnessRegistry::builtin();
-        let gemini = registry.get("gemini").expect("gemini is built in");
-        block_on(until_valid(gemini, request, &profile, &mut runner, DispatchOptions::default()))
+        let builder = registry.get(&self.harness).expect("it is built in");
+        block_on(until_valid(builder, request, &profile, &mut runner, DispatchOptions::default()))
     }
 }
 

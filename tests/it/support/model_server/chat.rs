@@ -132,6 +132,7 @@ pub(super) fn openai_error(code: u16, message: &str) -> Value {
         401 => ("invalid_request_error", "invalid_api_key"),
         403 => ("permission_error", "forbidden"),
         404 => ("invalid_request_error", "model_not_found"),
+        429 if message.contains("quota") => ("insufficient_quota", "insufficient_quota"),
         429 => ("rate_limit_error", "rate_limit_exceeded"),
         400..=499 => ("invalid_request_error", "bad_request"),
         _ => ("server_error", "internal_error"),

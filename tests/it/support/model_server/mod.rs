@@ -51,6 +51,8 @@ pub(crate) enum Step {
     Hang,
     /// Begins to answer with this text, and never ends.
     Stall(String),
+    /// Begins to answer with this text, and goes away.
+    Cut(String),
     /// Answers 200 with a stream that ends without content.
     Empty,
     /// Answers with a turn that the vendor's filter stopped, with no text.
@@ -190,11 +192,10 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             }
             Step::Hang => return hang(&mut reader),
             Step::Stall(text) => {
-                let half = api::halves(&text).next().unwrap_or_default().to_owned();
-                let reply = Reply { parts: vec![Part::Text(half)], end: End::Open };
-                send_stream(stream, &api.events(&recorded.model(), &reply))?;
+                send_half(stream, api, &recorded, &text)?;
                 return hang(&mut reader);
             }
+            Step::Cut(text) => return send_half(stream, api, &recorded, &text),
             Step::Empty => Reply::nothing(End::Done),
             Step::Blocked => Reply::nothing(End::Blocked),
             Step::Text(text) => Reply::text(text),
@@ -210,6 +211,13 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The begin of an answer.
+fn send_half(stream: &TcpStream, api: &dyn api::Api, asked: &Recorded, text: &str) -> io::Result<()> {
+    let half = api::halves(text).next().unwrap_or_default().to_owned();
+    let reply = Reply { parts: vec![Part::Text(half)], end: End::Open };
+    send_stream(stream, &api.events(&asked.model(), &reply))
 }
 
 /// Ends when the client goes away or the server is dropped.
