@@ -104,6 +104,8 @@ impl Decode for Events {
             ("completed", true) => None,
             ("completed", false) => Some(FACTS.no_result(end, &last_noise)),
             ("error", _) => Some(error(&said)),
+            // After six refusals in a row it gives up.
+            ("aborted", _) if !reply.denied.is_empty() && !end.ended_by_us => Some(FACTS.empty()),
             (other, _) => Some(FACTS.failure(Kind::HarnessError, &format!("the run ended with `{other}`"))),
         };
         if reason == "completed" {

@@ -99,7 +99,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
     if let Some(more) = there.iter().find(|tool| !is_reading(tool)).copied().or(partly) {
         let why =
             format!("cline approves every tool or none, so `{more}` is not to be had without the others");
-        return draft.unenforced(draft.restricting_field(), why);
+        return draft.rights_fields().try_for_each(|field| draft.unenforced(field, why.clone()));
     }
     draft.args(["--auto-approve=false"]);
     draft

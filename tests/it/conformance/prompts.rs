@@ -44,7 +44,7 @@ pub(crate) fn big_prompt(cli: &'static Cli) {
         [Except::OneArgument, Except::CutAtBlankLine].into_iter().any(|e| cli.excepted(e).is_some());
     assert_eq!(sent(&lab, &big), Ok(!refused));
     if cli.excepted(Except::CutAtBlankLine).is_some() {
-        assert_eq!(sent(&lab, &format!("{big}\n\nend")), Ok(true));
+        assert_eq!(sent(&lab, &format!("a head\n\n{big}\n\nand an end")), Ok(true));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What holds for one CLI alone.
 
+mod cline_model;
 mod codex_skills;
 mod gemini_endings;
 mod gemini_rights;
