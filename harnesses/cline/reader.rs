@@ -69,8 +69,8 @@ struct Model {
     id: Option<String>,
 }
 
-/// Stands in what a tool is answered that nobody approved.
-const REFUSED: &str = "Tool approval requires an interactive session";
+/// Stands in what a tool is answered that nobody approved, behind words that depend on where its sessions are kept.
+const REFUSED: &str = " -- NOT a tool or system failure. Clarify with user before proceeding.";
 
 impl Decode for Events {
     fn line(&mut self, line: &[u8], out: &mut Out<'_>) {
