@@ -93,7 +93,7 @@ impl AgentBuilder for Amp {
         simple::unheld(&mut draft, (Carried::Runner, &[]), all, WHY)?;
         draft.dropped(Field::AddDirs, "amp has no flag for it");
         draft.dropped(Field::MaxTurns, "amp has no limit of turns");
-        references::exact(&mut draft, &payload, "amp")?;
+        references::exact(&mut draft, &payload, true)?;
         simple::refuse_commands(&draft, &payload, COMMANDS)?;
         if as_option {
             let payload = draft.payload(true);

@@ -128,11 +128,11 @@ fn references(draft: &mut Draft<'_>) -> Result<()> {
     use super::families::references::{exact, field_at, tokens};
     let payload = crate::lowering::payload(draft.request, false);
     if let Some((at, token)) = tokens(&payload).find(|(_, token)| token.starts_with("agent-")) {
-        let field = field_at(draft.request, at);
+        let field = field_at(draft.request, false, at);
         let why = format!("{field}: claude takes `@{token}` for an order to its agent, and adds to the text");
         return Err(
             crate::error::Failure::new(crate::error::Kind::Unsupported, why).hint("write it without the @")
         );
     }
-    exact(draft, &payload, "claude")
+    exact(draft, &payload, false)
 }

@@ -169,7 +169,7 @@ fn mentions(draft: &mut Draft<'_>, payload: &str) -> Result<()> {
     match references::tokens(payload).next() {
         None => Ok(()),
         Some((at, token)) => {
-            let field = references::field_at(draft.request, at);
+            let field = references::field_at(draft.request, false, at);
             let why =
                 format!("{field}: cline looks for a file at `@{token}`, and may end without an answer then");
             Err(Failure::new(Kind::Unsupported, why)

@@ -181,7 +181,7 @@ fn skills(draft: &mut Draft<'_>, folds: bool) -> Result<()> {
         if name.is_empty() {
             continue;
         }
-        let field = if folds { super::families::references::field_at(draft.request, at) } else { "prompt" };
+        let field = super::families::references::field_at(draft.request, folds, at);
         match named.iter_mut().find(|named| named.field == field) {
             Some(named) if named.names.iter().any(|known| known == name) => {}
             Some(named) => named.names.push(name.to_owned()),

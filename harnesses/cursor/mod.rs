@@ -132,7 +132,7 @@ fn prompt(draft: &mut Draft<'_>) -> Result<()> {
         let why = "prompt: cursor takes it as a word, and one that begins with a dash may be an option to it";
         return Err(Failure::new(Kind::Unsupported, why).hint("put a word before the dash"));
     }
-    references::exact(draft, &payload, "cursor")?;
+    references::exact(draft, &payload, true)?;
     draft.fits(Field::Prompt, &payload)?;
     draft.row(Field::Prompt, Carried::Flag, "the last argument");
     draft.arg(payload.into_owned());

@@ -5,6 +5,7 @@
 //!   repository's `.factory/commands` runs as a program, whatever tools there are; another takes the text's place.
 //! - The content of a file of the workspace, or the list of a directory, goes along where `@path` names it.
 
+use super::super::families::references::field_at;
 use super::{FACTS, STDIN};
 use crate::command::Check;
 use crate::error::{Failure, Kind, Result};
@@ -39,7 +40,7 @@ fn no_references(draft: &mut Draft<'_>, text: &str) {
         if before.is_some_and(|before| before.is_ascii_alphanumeric() || "_-.".contains(before)) {
             continue;
         }
-        let field = if at <= draft.request.prompt.len() { "prompt" } else { "schema" };
+        let field = field_at(draft.request, false, at);
         let path = candidate(&text[at + 1..]);
         if !path.is_empty() && seen.insert(path) {
             draft.checks.push(Check::NoSuchPath { field: field.into(), path: path.to_owned() });

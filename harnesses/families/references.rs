@@ -11,15 +11,16 @@ use std::collections::HashSet;
 /// at the start of the text or after white space, up to the next white space, or quoted (`@"a b"`).
 ///
 /// The path is relative to the working directory; `~/` is the home. What stands after a `#` and
-/// punctuation at the end are no part of it.
-pub(crate) fn exact(draft: &mut Draft<'_>, payload: &str, name: &'static str) -> Result<()> {
+/// punctuation at the end are no part of it. `folds`: the system prompt stands ahead of the prompt.
+pub(crate) fn exact(draft: &mut Draft<'_>, payload: &str, folds: bool) -> Result<()> {
     if draft.request.file_references {
-        draft.row(Field::FileReferences, Carried::Prompt, format!("{name} replaces @path by the file"));
+        let how = format!("{} replaces @path by the file", draft.facts.id);
+        draft.row(Field::FileReferences, Carried::Prompt, how);
         return Ok(());
     }
     let mut seen = HashSet::new();
     for (at, token) in tokens(payload) {
-        let field = field_at(draft.request, at);
+        let field = field_at(draft.request, folds, at);
         for path in candidates(token) {
             if seen.insert(path) {
                 draft.checks.push(Check::NoSuchPath { field: field.into(), path: path.to_owned() });
@@ -29,9 +30,10 @@ pub(crate) fn exact(draft: &mut Draft<'_>, payload: &str, name: &'static str) ->
     Ok(())
 }
 
-/// The field of the request that stands at this place of the payload.
-pub(crate) fn field_at(request: &DispatchRequest, at: usize) -> &'static str {
-    let before = request.system_prompt.as_deref().filter(|s| !s.is_empty() && !request.is_correction());
+/// The field of the request that stands at this place of a payload that has the system prompt in it, or not.
+pub(crate) fn field_at(request: &DispatchRequest, folds: bool, at: usize) -> &'static str {
+    let is_there = |system: &&str| folds && !system.is_empty() && !request.is_correction();
+    let before = request.system_prompt.as_deref().filter(is_there);
     let begin = before.map_or(0, |system| system.len() + 2);
     if at < begin {
         "system_prompt"

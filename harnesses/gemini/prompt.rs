@@ -51,7 +51,7 @@ fn references(draft: &mut Draft<'_>, payload: &str) -> Result<()> {
     }
     let mut seen = std::collections::HashSet::new();
     for (at, path) in at_paths(payload, Cut::QUOTED) {
-        let field = field_at(request, at);
+        let field = field_at(request, true, at);
         if AGENTS.contains(&path.as_str()) {
             return Err(Failure::new(
                 Kind::Unsupported,

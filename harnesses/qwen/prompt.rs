@@ -68,7 +68,7 @@ fn references(draft: &mut Draft<'_>, payload: &str) {
     let mut seen = HashSet::new();
     for (at, path) in at_paths(payload, Cut::PLAIN) {
         if seen.insert(path.clone()) {
-            draft.checks.push(Check::NoSuchPath { field: field_at(request, at).into(), path });
+            draft.checks.push(Check::NoSuchPath { field: field_at(request, false, at).into(), path });
         }
     }
 }

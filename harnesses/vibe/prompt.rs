@@ -31,7 +31,7 @@ pub(super) fn lower(draft: &mut Draft<'_>) -> Result<()> {
 
 /// Makes sure that no `@path` names a file. It reads one behind anything but a letter, a digit or `_` (read).
 fn references(draft: &mut Draft<'_>, text: &str) -> Result<()> {
-    super::super::families::references::exact(draft, text, "vibe")?;
+    super::super::families::references::exact(draft, text, true)?;
     if draft.request.file_references {
         return Ok(());
     }
@@ -44,7 +44,7 @@ fn references(draft: &mut Draft<'_>, text: &str) -> Result<()> {
         if path.is_empty() || !seen.insert(path.clone()) {
             continue;
         }
-        let field = super::super::families::references::field_at(draft.request, at);
+        let field = super::super::families::references::field_at(draft.request, true, at);
         if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
             let why = format!("{field}: vibe takes `@{}` for the home of a user", cut(&path, 80));
             return Err(Failure::new(Kind::Unsupported, why).hint("write it without the @"));

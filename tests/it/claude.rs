@@ -196,3 +196,22 @@ fn every_transcript_that_was_an_error_is_one() {
         .collect();
     assert_eq!(failed, Vec::<String>::new());
 }
+
+/// The system prompt goes by a flag, so that nothing stands ahead of the prompt in what is looked at.
+#[test]
+fn a_file_that_the_prompt_names_is_a_matter_of_the_prompt() {
+    let asked = DispatchRequest {
+        system_prompt: Some("Be as brief as you can be.".to_owned()),
+        ..DispatchRequest::new("see @notes")
+    };
+    let command = lowered("claude", &asked).unwrap().command;
+    let fields: Vec<&str> = command
+        .checks
+        .iter()
+        .filter_map(|check| match check {
+            teamster::command::Check::NoSuchPath { field, .. } => Some(field.as_ref()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(fields, ["prompt"]);
+}

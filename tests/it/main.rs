@@ -12,6 +12,7 @@ mod cases;
 mod claude;
 #[cfg(feature = "cli")]
 mod cli;
+mod cline;
 #[cfg(feature = "testkit")]
 mod codex;
 #[cfg(feature = "cli")]
