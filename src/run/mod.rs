@@ -18,6 +18,7 @@ mod guard;
 mod listed;
 mod local;
 mod named;
+mod places;
 mod preflight;
 mod redact;
 mod resolve;

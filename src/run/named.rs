@@ -1,7 +1,7 @@
 //! Whether a name in a text is one that files on this machine answer to, such as the name of a skill.
 
 use super::Vars;
-use super::preflight::{filled, up_to_the_root};
+use super::places::{filled, up_to_the_root};
 use crate::command::Named;
 use crate::error::{Failure, Kind, Result};
 use std::fs;

@@ -1,6 +1,7 @@
 //! What has to hold on this machine before a spawn: the working directory, and a command's checks.
 
-use crate::command::{Check, Command, Piece, Text};
+use super::places::{fill, filled, up_to_the_root};
+use crate::command::{Check, Command, Text};
 use crate::error::{Failure, Kind, Result};
 use crate::lowering::MAX_ARGUMENT;
 use std::borrow::Cow;
@@ -135,14 +136,6 @@ fn none_above(cwd: &Path, names: &[Cow<'static, str>], why: &str) -> Result<()> 
     none_in(up_to_the_root(cwd, &real), names, why)
 }
 
-/// The working directory by both of its names, and what is above it up to the root of the repository.
-pub(super) fn up_to_the_root<'p>(cwd: &'p Path, real: &'p Path) -> impl Iterator<Item = &'p Path> {
-    [cwd, real].into_iter().flat_map(|cwd| {
-        let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
-        cwd.ancestors().take_while(move |dir| dir.starts_with(root))
-    })
-}
-
 /// By both names of the working directory, where it has a symbolic link in it.
 fn none_upwards(cwd: &Path, home: Option<&Path>, names: &[Cow<'static, str>], why: &str) -> Result<()> {
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
@@ -157,30 +150,6 @@ fn none_in<'p>(places: impl Iterator<Item = &'p Path>, names: &[Cow<'static, str
         None => Ok(()),
         Some(path) => Err(Failure::new(Kind::Unenforceable, format!("{} is there: {why}", path.display()))
             .hint("the restriction cannot be held with it; take it away, or run in another directory")),
-    }
-}
-
-/// A place that is looked at; none where a variable or a home in it is not set.
-pub(super) fn filled(place: &Text, home: Option<&str>, env: &super::Vars) -> Result<Option<String>> {
-    let mut unset = false;
-    let path = place.filled(|piece| {
-        let text = fill(piece, home, env)?;
-        unset |= text.is_empty();
-        Ok::<_, Failure>(text)
-    })?;
-    Ok((!unset).then(|| path.into_owned()))
-}
-
-/// A place of a check's text, as far as it is known before there is a run.
-fn fill(piece: &Piece, home: Option<&str>, env: &super::Vars) -> Result<String> {
-    match piece {
-        Piece::Plain(text) => Ok(text.clone().into_owned()),
-        Piece::Home => Ok(home.unwrap_or_default().to_owned()),
-        Piece::Env(name) => {
-            let value = env.get(OsStr::new(&**name));
-            Ok(value.map_or_else(String::new, |value| value.to_string_lossy().into_owned()))
-        }
-        _ => Err(Failure::new(Kind::HarnessError, "a check names a place that is not there yet")),
     }
 }
 
@@ -306,6 +275,7 @@ fn holds(text: &str, parts: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Piece;
 
     fn kind(result: Result<()>) -> Option<Kind> {
         result.err().map(|failure| failure.kind)
