@@ -78,8 +78,6 @@ pub(crate) enum Except {
     /// A prompt that is larger than an argument goes in two parts, cut at a blank line: without one near its end
     /// it is refused.
     CutAtBlankLine,
-    /// It passes on the words of its model server and no status: a refusal without known words is only an error.
-    NoStatus,
     /// The system prompt is carried by a channel that the model sees as a message of the user.
     SystemFromUser,
 }

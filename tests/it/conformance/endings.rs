@@ -34,13 +34,8 @@ fn refused(cli: &'static Cli, status: u16, kinds: &[&str], exit: u8) {
         let outcome = lab.outcome(request, &["--timeout", &seconds]);
         let got = kind(&outcome).unwrap_or_default();
         let ended = slow && got == "timeout";
-        let unnamed = cli.excepted(Except::NoStatus).is_some() && got == "harness_error";
-        assert!(kinds.contains(&got) || ended || unnamed, "{output}: {outcome:?}");
-        let expected = match got {
-            _ if ended => 124,
-            "harness_error" => 1,
-            _ => exit,
-        };
+        assert!(kinds.contains(&got) || ended, "{output}: {outcome:?}");
+        let expected = if ended { 124 } else { exit };
         assert_eq!((outcome.exit_status(), outcome.attempts.len()), (expected, 1), "{output}: {outcome:?}");
         assert!(began.elapsed() < Duration::from_secs(cli.seconds.run + 10), "{:?}", began.elapsed());
         if !ended {
