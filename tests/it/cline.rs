@@ -1,9 +1,25 @@
 //! Cline: what its builder and its reader have to do over what every harness has to.
 
 use crate::argv::{args, lowered};
-use teamster::command::Check;
+use teamster::command::{Check, Command};
 use teamster::reply::RunEnd;
-use teamster::{DispatchRequest, HarnessRegistry, Kind, Output, Permission, ToolPolicy};
+use teamster::{DispatchRequest, HarnessRegistry, Kind, Output, Permission, Reply, Session, ToolPolicy};
+
+fn read(stdout: &str, end: &RunEnd) -> Reply {
+    let registry = HarnessRegistry::builtin();
+    let mut reader = registry.get("cline").unwrap().reader(Output::Stream);
+    reader.push(stdout.as_bytes(), &mut |_| {});
+    reader.finish(end, &mut |_| {})
+}
+
+fn restricted() -> Command {
+    let request = DispatchRequest { permission: Some(Permission::ReadOnly), ..DispatchRequest::new("go on") };
+    lowered("cline", &request).unwrap().command
+}
+
+fn variable(command: &Command, name: &str) -> Option<String> {
+    command.env.iter().find(|(own, _)| own == name).map(|(_, value)| value.shown().into_owned())
+}
 
 fn refused(request: &DispatchRequest) -> (Kind, String) {
     lowered("cline", request).map(|l| args(&l.command)).map_err(|e| (e.kind, e.message)).unwrap_err()
@@ -85,17 +101,100 @@ fn what_no_list_holds_is_looked_for() {
 
 #[test]
 fn an_end_with_status_0_and_without_a_word_is_no_answer() {
-    let registry = HarnessRegistry::builtin();
-    let cline = registry.get("cline").unwrap();
-    let read = |stdout: &str| {
-        let mut reader = cline.reader(Output::Stream);
-        reader.push(stdout.as_bytes(), &mut |_| {});
-        let reply = reader.finish(&RunEnd::exited(0, ""), &mut |_| {}).voided_by_refusals();
-        reply.error.map(|error| error.kind)
-    };
-    assert_eq!(read(""), Some(Kind::EmptyReply));
+    let kind = |stdout: &str| read(stdout, &RunEnd::exited(0, "")).voided_by_refusals().error.map(|e| e.kind);
     let aborted = r#"{"type":"run_result","finishReason":"aborted","text":"","model":{"id":"m"}}"#;
-    assert_eq!(read(&format!("{aborted}\n")), Some(Kind::HarnessError));
     let refusal = r#"{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolName":"editor","toolCallId":"c","output":{"error":"Tool \"editor\" requires approval in a TTY session -- NOT a tool or system failure."},"error":"x"}}"#;
-    assert_eq!(read(&format!("{refusal}\n{aborted}\n")), Some(Kind::Permission));
+    assert_eq!(kind(""), Some(Kind::EmptyReply));
+    assert_eq!(kind(&format!("{aborted}\n")), Some(Kind::HarnessError));
+    assert_eq!(kind(&format!("{refusal}\n{aborted}\n")), Some(Kind::Permission));
+}
+
+/// Git reads the working directory's own settings when cline starts.
+#[test]
+fn git_runs_nothing_that_a_repository_names() {
+    let command = restricted();
+    assert_eq!(variable(&command, "GIT_CONFIG_KEY_0").as_deref(), Some("core.fsmonitor"));
+    assert_eq!(variable(&command, "GIT_CONFIG_VALUE_1").as_deref(), Some("/dev/null"));
+    for name in ["CLINE_GLOBAL_SETTINGS_PATH", "CLINE_HOOKS_DIR", "BUN_OPTIONS"] {
+        let request = DispatchRequest {
+            permission: Some(Permission::ReadOnly),
+            env: [(name.to_owned(), "x".to_owned())].into_iter().collect(),
+            ..DispatchRequest::new("go on")
+        };
+        assert_eq!(lowered("cline", &request).unwrap_err().kind, Kind::Unenforceable, "{name}");
+    }
+}
+
+/// A path behind an `@` is read wherever it stands in a word.
+#[test]
+fn a_path_in_a_word_must_name_no_file() {
+    let paths = |prompt: &str| -> Vec<String> {
+        let checks = lowered("cline", &DispatchRequest::new(prompt)).unwrap().command.checks;
+        let path = |check: &Check| match check {
+            Check::NoSuchPath { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        checks.iter().filter_map(path).collect()
+    };
+    assert_eq!(paths("x@/etc/passwd y (@./a) z@~/b,"), ["/etc/passwd", "./a)", "~/b,"]);
+    assert_eq!(paths("x@\"../a b\" y@\"/open z"), ["../a b"]);
+    assert_eq!(paths("x@notes.txt y"), Vec::<String>::new());
+    let allowed = DispatchRequest { file_references: true, ..DispatchRequest::new("see @./notes.txt") };
+    assert_eq!(lowered("cline", &allowed).unwrap().command.checks, []);
+}
+
+/// White space at the ends of a system prompt would be lost; ahead of the prompt it is not.
+#[test]
+fn a_system_prompt_with_a_line_end_goes_ahead_of_the_prompt() {
+    let with = |system: &str| {
+        let request =
+            DispatchRequest { system_prompt: Some(system.to_owned()), ..DispatchRequest::new("go on") };
+        lowered("cline", &request).map(|lowered| args(&lowered.command))
+    };
+    assert_eq!(with("Be brief.").unwrap(), ["--json", "--system=Be brief.", "--", "go on"]);
+    assert_eq!(with("Be brief.\n").unwrap(), ["--json", "--", "Be brief.\n\n\ngo on"]);
+    assert_eq!(with(" Be brief.").unwrap_err().kind, Kind::Unsupported);
+}
+
+#[test]
+fn no_session_is_gone_on_with() {
+    let with = |session| DispatchRequest { session: Some(session), ..DispatchRequest::new("go on") };
+    let resumed = lowered("cline", &with(Session::Resume("1796071930606_obpvt".to_owned())));
+    assert_eq!(resumed.unwrap_err().kind, Kind::Unsupported);
+    assert!(lowered("cline", &with(Session::New(None))).is_ok());
+}
+
+/// Status 0 is the end of aborted runs too.
+#[test]
+fn only_a_completed_result_is_an_answer() {
+    let result = |reason: &str, text: &str| {
+        format!("{}\n", serde_json::json!({"type": "run_result", "finishReason": reason, "text": text}))
+    };
+    let fine = RunEnd::exited(0, "");
+    let good = read(&result("completed", "yes"), &fine);
+    assert_eq!((good.text.as_str(), good.error), ("yes", None));
+    let kind = |stdout: &str, end: &RunEnd| read(stdout, end).error.map(|e| e.kind);
+    assert_eq!(kind(&result("aborted", "half"), &fine), Some(Kind::HarnessError));
+    assert_eq!(kind(&result("completed", ""), &fine), Some(Kind::EmptyReply));
+    let ended = RunEnd { ended_by_us: true, ..RunEnd::exited(0, "") };
+    assert!(read(&result("completed", "yes"), &ended).error.is_some());
+}
+
+/// The events hold the words of the model server and not its status.
+#[test]
+fn the_status_of_a_refusal_is_taken_from_the_log() {
+    let stdout = "{\"type\":\"run_result\",\"finishReason\":\"error\",\"text\":\"no\"}\n";
+    let with = |log: &str| {
+        let mut end = RunEnd::exited(1, "{\"type\":\"error\",\"message\":\"no\"}\n");
+        end.files.insert("cline.log".to_owned(), log.to_owned());
+        read(stdout, &end).error.map(|e| (e.kind, e.message))
+    };
+    let found = |kind| Some((kind, "cline: no".to_owned()));
+    assert_eq!(with("{\"err\":{\"statusCode\":429}}\n"), found(Kind::RateLimit));
+    assert_eq!(
+        with("{\"err\":{\"lastError\":{\"statusCode\":429}}}\n{\"err\":{}}\n"),
+        found(Kind::RateLimit)
+    );
+    assert_eq!(with("{\"err\":{\"statusCode\":500}}\n"), found(Kind::HarnessError));
+    assert_eq!(with("no JSON, \"statusCode\":429\n"), found(Kind::HarnessError));
 }
