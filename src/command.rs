@@ -86,7 +86,7 @@ pub enum Check {
     NoTextIn {
         /// The file, or the folder whose files are looked at; there may be none.
         path: Text,
-        /// The text. Empty: there must be no such file.
+        /// The text. Empty: there must be no such file, or nothing in the folder.
         text: Cow<'static, str>,
         /// What it would do.
         why: Cow<'static, str>,

@@ -187,17 +187,21 @@ fn no_variable(env: &super::Vars, name: &str, why: &str) -> Result<()> {
 }
 
 fn no_text_in(path: &Path, text: &str, why: &str) -> Result<()> {
+    let refuse = |path: &Path| {
+        let what = if text.is_empty() { "it is there".to_owned() } else { format!("it holds `{text}`") };
+        Err(Failure::new(Kind::Unenforceable, format!("{}: {what}, and {why}", path.display()))
+            .hint("the restriction cannot be held with it; take it out, or leave the restriction out"))
+    };
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if text.is_empty() {
+            return refuse(&entry.path());
+        }
         if !entry.path().is_dir() {
             no_text_in(&entry.path(), text, why)?;
         }
     }
     match std::fs::read(path) {
-        Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => {
-            let what = if text.is_empty() { "it is there".to_owned() } else { format!("it holds `{text}`") };
-            Err(Failure::new(Kind::Unenforceable, format!("{}: {what}, and {why}", path.display()))
-                .hint("the restriction cannot be held with it; take it out, or leave the restriction out"))
-        }
+        Ok(bytes) if memchr::memmem::find(&bytes, text.as_bytes()).is_some() => refuse(path),
         _ => Ok(()),
     }
 }
@@ -322,5 +326,14 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         assert_eq!(kind(no_text_in(&file, "", "it would")), Some(Kind::Unenforceable));
         assert_eq!(kind(no_text_in(&file, "x", "it would")), None);
+    }
+
+    #[test]
+    fn an_empty_text_stands_for_whatever_is_in_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(kind(no_text_in(folder.path(), "", "it would")), None);
+        std::fs::create_dir(folder.path().join("a plugin")).unwrap();
+        assert_eq!(kind(no_text_in(folder.path(), "", "it would")), Some(Kind::Unenforceable));
+        assert_eq!(kind(no_text_in(folder.path(), "x", "it would")), None);
     }
 }
