@@ -12,6 +12,7 @@ mod cases;
 mod claude;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "testkit")]
 mod cline;
 #[cfg(feature = "testkit")]
 mod codex;
