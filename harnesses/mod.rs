@@ -21,6 +21,7 @@ pub mod hermes;
 pub mod kilo;
 pub mod kimi;
 pub mod kiro;
+pub mod llm;
 pub mod opencode;
 pub mod openhands;
 pub mod pi;
@@ -54,6 +55,7 @@ pub static ALL: &[fn() -> Arc<dyn AgentBuilder>] = &[
     || Arc::new(auggie::Auggie),
     || Arc::new(goose::Goose),
     || Arc::new(crush::Crush),
+    || Arc::new(llm::Llm),
 ];
 
 /// Variables that mark a process as running inside an agent. A child with them refuses to start, or
