@@ -2,6 +2,7 @@
 
 mod args;
 mod argv;
+mod dispatch;
 mod list;
 mod print;
 mod progress;
