@@ -56,8 +56,10 @@ pub mod wire;
 
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
+#[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "jobs")]
+pub mod jobs;
 #[cfg(feature = "cli")]
 pub mod rehearse;
 

@@ -34,6 +34,14 @@ pub(super) fn json(value: &impl Serialize) -> Result<ExitCode> {
     line(&text.unwrap_or_default())
 }
 
+/// The answer of a dispatch that went well: its value, else its text.
+pub(super) fn answer(outcome: &Outcome) -> Result<ExitCode> {
+    match &outcome.value {
+        Some(value) => json(value),
+        None => line(outcome.text.as_deref().unwrap_or_default()),
+    }
+}
+
 /// A notice.
 pub(super) fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "{DIM}note: {text}{DIM:#}");
