@@ -30,6 +30,8 @@ mod droid;
 mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
+#[cfg(feature = "cli")]
+mod jobs;
 #[cfg(feature = "testkit")]
 mod kimi;
 #[cfg(feature = "testkit")]
