@@ -25,7 +25,9 @@
 //! | `typed` | `complete::<T>()`; `run` | schemars |
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
-//! | `cli` (default) | the command; `run` | clap and friends |
+//! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
+//! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
+//! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
 

@@ -47,6 +47,25 @@ fn killed_at_any_moment_a_job_is_done_with_its_answer_or_lost_and_leaves_nothing
 }
 
 #[test]
+fn b39_a_record_that_names_a_process_of_somebody_else_ends_nothing_of_theirs() {
+    let (place, fake) = (Place::new(), slow());
+    let mut foreign = Command::new("sleep").arg("300").spawn().unwrap();
+    place.start_slow(&fake, "j", "200");
+    signal(place.supervisor("j").unwrap(), "KILL");
+    // As a dispatcher would have it that goes by numbers: one that another program has by now.
+    let path = place.file("j", "job.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    (record["pid"], record["pgid"]) = (json!(foreign.id()), json!(foreign.id()));
+    std::fs::write(&path, record.to_string()).unwrap();
+    until("it is seen", || place.state("j") == "lost");
+    place.json(&["job", "cancel", "j"]);
+    assert_eq!(place.state("j"), "lost");
+    assert!(is_alive(&foreign.id().to_string()));
+    let _ = foreign.kill();
+    let _ = foreign.wait();
+}
+
+#[test]
 fn of_many_clients_one_settles_a_lost_job_and_one_gets_an_id() {
     let (place, fake) = (Place::new(), slow());
     place.start_slow(&fake, "j", "200");
