@@ -1,0 +1,142 @@
+//! Front matter: YAML with a small budget, and the one way in which it may be unclean.
+
+use super::value::Value;
+use indexmap::IndexMap;
+
+/// Keys and values of a front matter.
+pub(super) type Fields = IndexMap<String, Value>;
+
+/// Keys whose value is text to the end of the line, where YAML cannot read it.
+const TEXT_KEYS: &[&str] = &[
+    "name",
+    "description",
+    "title",
+    "argument-hint",
+    "license",
+    "compatibility",
+    "when_to_use",
+    "when-to-use",
+    "model",
+    "tools",
+    "allowed-tools",
+    "allowed_tools",
+    "disallowedTools",
+    "disallowed-tools",
+];
+
+/// Front matter, where there is one, and the text after it.
+///
+/// The first line is `---` and a later one `---` or `...`, each with nothing but white space behind it.
+pub(super) fn split(text: &str) -> Result<(Option<&str>, &str), String> {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if first.trim_end() != "---" {
+        return Ok((None, text));
+    }
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if matches!(line.trim_end(), "---" | "...") {
+            return Ok((Some(&rest[..at]), &rest[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    Err("line 1: the front matter begins with `---` and no later line ends it".to_owned())
+}
+
+/// The fields of a front matter, and a notice where lines were taken as text.
+///
+/// Where YAML refuses it, every line `key: text` of a known text key whose text is neither quoted, a block
+/// nor a flow collection is taken as plain text to its end, and the whole is read as YAML again.
+pub(super) fn fields(front: &str) -> Result<(Fields, Option<String>), String> {
+    let clean = front.replace("\r\n", "\n");
+    let first = match yaml(&clean) {
+        Ok(fields) => return Ok((fields, None)),
+        Err(why) => why,
+    };
+    let (quoted, keys) = quoted(&clean);
+    match yaml(&quoted) {
+        Ok(fields) if !keys.is_empty() => {
+            let keys = keys.join(", ");
+            Ok((
+                fields,
+                Some(format!("the front matter is no YAML ({first}); taken as plain text to its line's end: {keys}")),
+            ))
+        }
+        // What the second reading trips over is what the author has to mend.
+        Err(why) if !keys.is_empty() => Err(why),
+        _ => Err(first),
+    }
+}
+
+fn yaml(text: &str) -> Result<Fields, String> {
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(Fields::new());
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_aliases: 0,
+            max_anchors: 16,
+            max_depth: 16,
+            flow_nesting_limit: 16,
+            max_nodes: 4096,
+            max_events: 16384,
+            max_documents: 1,
+            max_merge_keys: 0,
+        },
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options::<Fields>(text, options).map_err(|e| {
+        // The front matter begins on the file's second line.
+        let place = e.location().map_or_else(String::new, |at| format!("line {}: ", at.line() + 1));
+        let said = e.to_string();
+        let said = said.lines().next().unwrap_or_default();
+        format!("{place}{}", crate::error::cut(&without_place(said), 200))
+    })
+}
+
+/// A message without its own line numbers, which count from the begin of the front matter.
+fn without_place(said: &str) -> String {
+    let said = said.strip_prefix("error: ").unwrap_or(said);
+    let said = match said.split_once(": ") {
+        Some((place, rest)) if place.starts_with("line ") => rest,
+        _ => said,
+    };
+    said.split(" at line ").next().unwrap_or(said).trim_end_matches('.').to_owned()
+}
+
+/// The front matter with the values of text keys quoted, and the keys.
+fn quoted(front: &str) -> (String, Vec<&str>) {
+    let (mut out, mut keys) = (String::new(), Vec::new());
+    for line in front.lines() {
+        match line.split_once(": ").map(|(key, value)| (key, value.trim())) {
+            Some((key, value))
+                if TEXT_KEYS.contains(&key)
+                    && !value.is_empty()
+                    && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '!', '#']) =>
+            {
+                keys.push(key);
+                out.push_str(&format!("{key}: '{}'\n", value.replace('\'', "''")));
+            }
+            _ => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+    (out, keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn front_matter_ends_where_its_line_does() {
+        assert_eq!(split("---\na: 1\n---\nbody"), Ok((Some("a: 1\n"), "body")));
+        assert_eq!(split("--- \r\na: 1\r\n---\r\nbody"), Ok((Some("a: 1\r\n"), "body")));
+        assert_eq!(split("---\n---\n"), Ok((Some(""), "")));
+        assert_eq!(split("---\na: 1\n..."), Ok((Some("a: 1\n"), "")));
+        assert_eq!(split("# no\n---\n"), Ok((None, "# no\n---\n")));
+        assert_eq!(split("--- a\n---\n"), Ok((None, "--- a\n---\n")));
+        assert!(split("---").is_err() && split("---\na: 1\n ---\n").is_err());
+    }
+}
