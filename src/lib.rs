@@ -25,6 +25,7 @@
 //! | `typed` | `complete::<T>()`; `run` | schemars |
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
+//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; `run` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -45,6 +46,8 @@ pub mod policy;
 mod profile;
 pub mod reply;
 mod request;
+#[cfg(feature = "review")]
+pub mod review;
 #[cfg(feature = "run")]
 pub mod run;
 #[cfg(feature = "validate")]

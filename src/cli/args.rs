@@ -45,6 +45,17 @@ pub(super) enum Sub {
   teamster argv gemini \"hi\" --tools read_file --explain
   teamster argv gemini \"hi\" --json                # argv, env, stdin, files and report")]
     Argv(Box<ArgvArgs>),
+    /// Review a git diff, read-only: the findings go to stdout
+    #[command(after_help = "EXAMPLES
+  teamster review gemini                            # the working tree, else the branch
+  teamster review gemini --base main --json
+  teamster review gemini src/api --scope working-tree --fail-on high
+  teamster review gemini --sarif=review.sarif
+  teamster review gemini --rehearse                 # no CLI, no account
+
+EXIT STATUS
+  0 also with findings; 3 where one reaches --fail-on; else as for run")]
+    Review(Box<super::review::ReviewArgs>),
     /// List the harnesses: what is installed, what was verified, what each can carry
     #[command(
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
@@ -226,4 +237,6 @@ pub(super) enum SchemaName {
     Event,
     /// The outcome of --json
     Outcome,
+    /// The findings of a review
+    Review,
 }

@@ -7,6 +7,7 @@ mod list;
 mod print;
 mod progress;
 mod request;
+mod review;
 mod run;
 mod schema;
 
@@ -32,6 +33,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
+        args::Sub::Review(args) => review::review(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Schema(args) => schema::schema(&args),
         args::Sub::Completions { shell } => schema::completions(shell),
