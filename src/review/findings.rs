@@ -33,6 +33,7 @@ pub struct Finding {
     pub line: u32,
     /// The last line, where it is more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typed", schemars(range(min = 1)))]
     pub end_line: Option<u32>,
     /// What is wrong, in one line.
     #[cfg_attr(feature = "typed", schemars(length(min = 1)))]
