@@ -52,6 +52,7 @@ pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome
             cancel: Some(cancel),
             keep_files: manner.keep_files,
             end_with_thread: true,
+            ..LocalRunner::default()
         };
         let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: Some(&mut listen) };
         let dispatch = until_valid(builder, request, &profile, &mut runner, options);
@@ -92,10 +93,10 @@ pub(super) fn own_program() -> Result<PathBuf> {
 }
 
 /// Ctrl-C, SIGTERM and SIGHUP, caught from the moment that this is made.
-struct Signals([tokio::signal::unix::Signal; 3]);
+pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
 
 impl Signals {
-    fn caught() -> Result<Signals> {
+    pub(super) fn caught() -> Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         let no = |e| Failure::new(Kind::HarnessConfig, format!("signals cannot be caught: {e}"));
         let catch = |kind| signal(kind).map_err(no);
@@ -109,14 +110,19 @@ impl Signals {
     /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
     /// the second one: the dispatch is dropped then, and its processes are killed at once.
     async fn cancel(mut self, canceller: Canceller) {
-        let [first, second, third] = &mut self.0;
         for _ in 0..2 {
-            tokio::select! {
-                _ = first.recv() => {}
-                _ = second.recv() => {}
-                _ = third.recv() => {}
-            }
+            self.first().await;
             canceller.cancel();
+        }
+    }
+
+    /// Waits for the next of them.
+    pub(super) async fn first(&mut self) {
+        let [first, second, third] = &mut self.0;
+        tokio::select! {
+            _ = first.recv() => {}
+            _ = second.recv() => {}
+            _ = third.recv() => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::args::RunArgs;
 use super::dispatch::{Manner, dispatch, rehearsal};
+use super::job::{Background, start};
 use super::print;
 use super::request::{prepare, settings};
 use crate::config::Config;
@@ -14,12 +15,12 @@ use std::process::ExitCode;
 
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = settings(args.request.config.as_deref());
-    let outcome = settings
+    let done = settings
         .as_ref()
         .map_err(Clone::clone)
-        .and_then(|(config, registry)| outcome(args, config, registry));
-    match outcome {
-        Ok(outcome) => report(args, outcome),
+        .and_then(|(config, registry)| dispatched(args, config, registry));
+    match done {
+        Ok(status) => Ok(status),
         // With --json and --stream a program reads the result, also this one.
         Err(failure) if args.json || args.stream => {
             let registry = settings.ok().map(|(_, registry)| registry);
@@ -31,7 +32,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     }
 }
 
-fn outcome(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Result<Outcome> {
+fn dispatched(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Result<ExitCode> {
     let mut prepared = prepare(&args.request, config, registry, args.quiet)?;
     prepared.profile.limits = limits(args).or(&prepared.profile.limits);
     let named = args.request.config.as_deref();
@@ -44,7 +45,18 @@ fn outcome(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Resul
         stream: args.stream,
         quiet: args.quiet,
     };
-    dispatch(prepared, manner)
+    if !args.background {
+        return report(args, dispatch(prepared, manner)?);
+    }
+    let background = Background {
+        id: args.id.as_deref(),
+        jobs_dir: args.jobs_dir.as_deref(),
+        harness_files: config.harness_files.clone(),
+        title: None,
+        json: args.json,
+        quiet: args.quiet,
+    };
+    start(prepared, manner, background)
 }
 
 fn limits(args: &RunArgs) -> Limits {
@@ -71,10 +83,7 @@ fn report(args: &RunArgs, outcome: Outcome) -> Result<ExitCode> {
     } else if args.json {
         print::json(&outcome)?;
     } else if outcome.ok {
-        match (&outcome.value, &outcome.text) {
-            (Some(value), _) => print::json(value)?,
-            (None, text) => print::line(text.as_deref().unwrap_or_default())?,
-        };
+        print::answer(&outcome)?;
     }
     match &outcome.failure {
         Some(failure) => print::failure(failure),

@@ -102,6 +102,13 @@ impl Lab {
         child
     }
 
+    /// Runs another subcommand of `teamster`, in the same place.
+    pub(crate) fn teamster(&self, args: &[&str]) -> Done {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teamster"));
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        done(self.spawn(&mut command))
+    }
+
     fn spawn(&self, command: &mut Command) -> Child {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TMPDIR", self.place.tmp()).env("LANG", "C.UTF-8");

@@ -9,6 +9,7 @@ mod cli;
 mod clis;
 mod endings;
 mod find;
+mod jobs;
 mod lab;
 mod place;
 mod prompts;
