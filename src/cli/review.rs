@@ -171,11 +171,11 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
         (f.kind == Kind::InvalidRequest && refers) || (f.kind == Kind::ArgTooLong && inlined)
     });
     if refused {
-        if !args.quiet {
-            print::note("the diff cannot go in the prompt of this CLI; it goes as a file");
-        }
         inlined = false;
         outcome = once(false)?.0;
+        if !args.quiet && outcome.ok {
+            print::note("the diff cannot go in the prompt of this CLI; it went as a file");
+        }
     }
     let findings = outcome.value.as_ref().map_or(Ok(Vec::new()), |value| checked(value, &changes))?;
     Ok(Reviewed { changes, inlined, outcome, findings })

@@ -219,6 +219,51 @@ fn no_commit_yet_a_branch_a_detached_head_and_a_base() {
 }
 
 #[test]
+fn generated_files_a_submodule_and_a_shallow_clone() {
+    let repo = Repo::new();
+    repo.file(".gitattributes", "*.pb.rs linguist-generated\n*.dat -diff\n");
+    repo.commit("attributes");
+    repo.file("x.pb.rs", "made\n");
+    repo.file("x.dat", "text\n");
+    repo.git(&["add", "-A"]);
+    let other = Repo::new();
+    repo.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        other.root().to_str().expect("UTF-8"),
+        "sub",
+    ]);
+    other.file("more.txt", "more\n");
+    let changes = repo.changes();
+    let summaries: Vec<_> = changes.files.iter().map(|file| (&*file.path, file.summary.as_deref())).collect();
+    assert_eq!(
+        summaries,
+        [
+            (".gitmodules", None),
+            ("sub", None),
+            ("x.dat", Some("binary, 5 bytes")),
+            ("x.pb.rs", Some("generated"))
+        ]
+    );
+    assert!(changes.diff.contains("+Subproject commit "), "{}", changes.diff);
+
+    let long = Repo::new();
+    long.git(&["checkout", "-q", "-b", "feature"]);
+    long.file("b.txt", "b\n");
+    long.commit("second");
+    let shallow = long.beside("shallow");
+    let from = format!("file://{}", long.root().display());
+    long.git(&["clone", "-q", "--depth=1", "--no-single-branch", &from, shallow.to_str().expect("UTF-8")]);
+    let asked = Asked { base: Some("origin/main".into()), ..Asked::default() };
+    let refused = collect(&shallow, &asked).expect_err("no commit in common");
+    assert_eq!(refused.message, "base: `origin/main` and HEAD have no commit in common here");
+    assert!(refused.hint.expect("a hint").contains("--unshallow"));
+}
+
+#[test]
 fn outside_a_repository_the_hint_helps() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = collect(folder.path(), &Asked::default()).expect_err("no repository");
@@ -271,7 +316,8 @@ fn a_hostile_configuration_runs_nothing_and_changes_nothing() {
     ] {
         repo.git(&["config", key, value]);
     }
-    let _ = std::fs::remove_file(&mark);
+    let _ = Command::new("git").args(["diff", "HEAD"]).current_dir(repo.root()).output().expect("git");
+    std::fs::remove_file(&mark).expect("a plain git diff runs them");
     let before = repo.bytes();
     let hostile = repo.changes();
     assert!(!mark.exists(), "a program of the repository ran");
@@ -409,7 +455,7 @@ fn a_diff_that_names_a_file_with_an_at_goes_as_a_file() {
     let (status, out, err) = review(&repo, &["gemini", "--json", &script(&reply("src/lib.rs", 2))]);
     let value: Value = serde_json::from_str(&out).expect("one JSON object");
     assert_eq!((status, &value["ok"], &value["inlined"]), (0, &json!(true), &json!(false)), "{err}");
-    assert!(err.contains("it goes as a file"), "{err}");
+    assert!(err.contains("it went as a file"), "{err}");
 }
 
 #[test]
