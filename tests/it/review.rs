@@ -90,7 +90,10 @@ impl Repo {
     }
 }
 
-fn listed(changes: &Changes) -> Vec<(&str, Status, Option<u64>, Option<u64>, Option<&str>)> {
+/// Path, status, lines added, lines removed, why it is not shown.
+type Row<'c> = (&'c str, Status, Option<u64>, Option<u64>, Option<&'c str>);
+
+fn listed(changes: &Changes) -> Vec<Row<'_>> {
     let one = |file: &'_ teamster::review::Changed| (file.status, file.added, file.removed);
     changes
         .files
