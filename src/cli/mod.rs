@@ -3,6 +3,7 @@
 mod args;
 mod argv;
 mod dispatch;
+mod findings;
 mod job;
 mod list;
 mod print;

@@ -1,6 +1,7 @@
 //! `teamster review`: a git diff in, findings out; nothing is written.
 
 use super::dispatch::{Manner, dispatch, rehearsal};
+use super::findings::grouped;
 use super::print;
 use super::request::{Prepared, settings};
 use crate::config::Config;
@@ -12,10 +13,8 @@ use crate::request::{DispatchRequest, Effort};
 use crate::review::{
     Asked, Changes, Checked, INLINE_BYTES, INSTRUCTION, OVERRIDE, Scope, Severity, checked, collect,
 };
-use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -235,45 +234,4 @@ fn write_beside(file: &Path, log: &Value) -> Result<()> {
     std::io::Write::write_all(&mut beside, text.as_bytes()).map_err(bad)?;
     beside.persist(file).map_err(|e| bad(e.error))?;
     Ok(())
-}
-
-/// The findings for a person, by file.
-fn grouped(findings: &[Checked]) -> String {
-    const BOLD: Style = Style::new().bold();
-    if findings.is_empty() {
-        return "no findings".into();
-    }
-    let mut out = String::new();
-    let mut file = "";
-    for checked in findings {
-        let finding = &checked.finding;
-        if finding.file != file {
-            let gap = if out.is_empty() { "" } else { "\n" };
-            let outside = if checked.outside_diff { "  (not in the change)" } else { "" };
-            let _ = writeln!(out, "{gap}{BOLD}{}{BOLD:#}{outside}", plain(&finding.file));
-            file = &finding.file;
-        }
-        let colour = match finding.severity {
-            Severity::Critical | Severity::High => AnsiColor::Red.on_default(),
-            Severity::Medium => AnsiColor::Yellow.on_default(),
-            Severity::Low | Severity::Info => AnsiColor::Cyan.on_default(),
-        };
-        let unknown = if checked.line_unknown { "  (no such line)" } else { "" };
-        let end = finding.end_line.map_or(String::new(), |end| format!("-{end}"));
-        let name = finding.severity.name();
-        let title = plain(&finding.title);
-        let _ = writeln!(out, "  {}{end}  {colour}{name}{colour:#}  {title}{unknown}", finding.line);
-        for line in plain(&finding.detail).lines() {
-            let _ = writeln!(out, "      {line}");
-        }
-        for line in finding.suggestion.iter().flat_map(|text| text.lines()) {
-            let _ = writeln!(out, "      > {}", plain(line));
-        }
-    }
-    out
-}
-
-/// Without what a terminal would obey.
-fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

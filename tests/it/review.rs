@@ -90,19 +90,11 @@ impl Repo {
     }
 }
 
-/// Path, status, lines added, lines removed, why it is not shown.
 type Row<'c> = (&'c str, Status, Option<u64>, Option<u64>, Option<&'c str>);
 
 fn listed(changes: &Changes) -> Vec<Row<'_>> {
-    let one = |file: &'_ teamster::review::Changed| (file.status, file.added, file.removed);
-    changes
-        .files
-        .iter()
-        .map(|file| {
-            let (status, added, removed) = one(file);
-            (file.path.as_str(), status, added, removed, file.summary.as_deref())
-        })
-        .collect()
+    let files = changes.files.iter();
+    files.map(|f| (&*f.path, f.status, f.added, f.removed, f.summary.as_deref())).collect()
 }
 
 fn reply(file: &str, line: u32) -> Value {
@@ -177,7 +169,6 @@ fn names_that_are_no_utf8_crlf_renames_and_modes_are_read() {
             ("moved.txt", Renamed, Some(0), Some(0), None),
             ("src/lib.rs", Modified, Some(0), Some(0), None),
         ]
-        .map(|(name, status, added, removed, summary)| (name, status, added, removed, summary))
     );
     assert_eq!(changes.files[2].from.as_deref(), Some("gone.txt"));
     for part in ["-a\n+b\n", "-two\r\n+2\r\n", "rename from gone.txt\n", "new mode 100755\n"] {
