@@ -113,21 +113,19 @@ fn wait(args: &WaitArgs) -> Result<ExitCode> {
 
 fn logs(args: &LogsArgs) -> Result<ExitCode> {
     let as_json = args.common.json;
+    let mut script = show::Script::default();
     let mut show = |line: LogLine| {
-        let text = if as_json { line.event.to_string() } else { show::event(&line) };
-        text.is_empty() || print::line(&text).is_ok()
+        let text = if as_json { format!("{}\n", line.event) } else { script.add(&line) };
+        text.is_empty() || print::text(&text).is_ok()
     };
     let jobs = args.common.jobs()?;
     let id = jobs.find(&args.id)?;
     if args.follow {
         jobs.follow(&id, &mut show);
     } else {
-        for line in jobs.log(&id) {
-            if !show(line) {
-                break;
-            }
-        }
+        let _ = jobs.log(&id).into_iter().all(&mut show);
     }
+    print::text(script.end())?;
     if let Some(gap) = jobs.view(&id).log_gap {
         print::note(&gap);
     }

@@ -48,15 +48,48 @@ pub(super) fn one(job: &JobView) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// An event in a line; empty for what says nothing to people.
-pub(super) fn event(line: &LogLine) -> String {
-    let text = |key: &str| line.event[key].as_str().unwrap_or_default();
-    let json = |key: &str| match &line.event[key] {
+/// Events for people, one after the other: a line each, the pieces of a text as one.
+#[derive(Default)]
+pub(super) struct Script {
+    /// The last thing was a piece of a text.
+    open: bool,
+}
+
+impl Script {
+    /// What an event adds; nothing where it says nothing to people.
+    pub(super) fn add(&mut self, line: &LogLine) -> String {
+        let said = said(&line.event);
+        if said.is_empty() {
+            return said;
+        }
+        let is_piece = line.event["delta"] == true;
+        let plain: String = said.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
+        let text = plain.replace('\n', "\n         ");
+        let at = format!("{:>7.1}  ", line.at_ms as f64 / 1000.0);
+        let added = match (self.open, is_piece) {
+            (true, true) => text,
+            (true, false) => format!("\n{at}{}\n", text.trim_end()),
+            (false, true) => format!("{at}{text}"),
+            (false, false) => format!("{at}{}\n", text.trim_end()),
+        };
+        self.open = is_piece;
+        added
+    }
+
+    /// What ends the last line.
+    pub(super) fn end(self) -> &'static str {
+        if self.open { "\n" } else { "" }
+    }
+}
+
+fn said(event: &serde_json::Value) -> String {
+    let text = |key: &str| event[key].as_str().unwrap_or_default();
+    let json = |key: &str| match &event[key] {
         serde_json::Value::Null => String::new(),
         serde_json::Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    let said = match text("type") {
+    match text("type") {
         "session" => format!("session {} {}", text("id"), text("model")),
         "text" => text("text").to_owned(),
         "thinking" => format!("thinks {}", text("text")),
@@ -66,11 +99,8 @@ pub(super) fn event(line: &LogLine) -> String {
         "retry" => format!("again: {}", text("message")),
         "error" => format!("error: {}", text("message")),
         "end" => "end".to_owned(),
-        _ => return String::new(),
-    };
-    let plain: String =
-        said.trim_end().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
-    format!("{:>7.1}  {}", line.at_ms as f64 / 1000.0, plain.replace('\n', "\n         "))
+        _ => String::new(),
+    }
 }
 
 /// How long ago a moment is; nothing is before now by a clock that jumped.

@@ -84,6 +84,9 @@ fn what_a_running_job_said_so_far_can_be_read_and_followed() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
         .collect();
+    let shown = place.run(&["job", "logs", "j"]).1;
+    let told: Vec<&str> = shown.lines().map(|line| line[7..].trim()).collect();
+    assert_eq!(told, ["session s-1 m-1", "half of the answer", "end"], "{shown}");
     assert_eq!(types, ["session", "text", "text", "usage", "end"]);
     assert!(!is_alive(&tool));
 }
