@@ -26,6 +26,7 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
+//! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
 //! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `review` | `review`: a git diff and its findings; `run` | |
@@ -55,6 +56,8 @@ pub mod review;
 pub mod run;
 #[cfg(feature = "validate")]
 pub mod schema;
+#[cfg(feature = "skill")]
+pub mod skill;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 #[cfg(feature = "typed")]

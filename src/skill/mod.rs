@@ -9,11 +9,13 @@ mod meet;
 mod merge;
 mod native;
 mod parse;
+mod pattern;
 mod places;
 mod read;
 mod value;
 
-pub use merge::{Merge, merge};
+pub use meet::meet;
+pub use merge::{Merge, Trust, merge};
 pub use places::{Found, Places, Scope};
 pub use read::{MAX_BYTES, Skill};
 pub use value::Value;
