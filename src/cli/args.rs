@@ -77,6 +77,13 @@ EXIT STATUS
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
     )]
     List(ListArgs),
+    /// List skill, agent and command files, or show one
+    #[command(after_help = "EXAMPLES
+  teamster skills                                   # the project's, then your own
+  teamster skills code-review                       # one, whole
+  teamster skills code-review --on gemini           # what it sets there
+  teamster run gemini \"Review HEAD\" --skill code-review")]
+    Skills(super::skills::SkillsArgs),
     /// Print a JSON Schema of what goes in and comes out
     #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
     Schema(SchemaArgs),
@@ -171,6 +178,12 @@ pub(super) struct RequestArgs {
     /// The same, from a file
     #[arg(long, value_name = "FILE", help_heading = "Request", conflicts_with = "system")]
     pub(super) system_file: Option<PathBuf>,
+    /// A skill, agent or command file, or the name of one (`teamster skills`). Flags and --request win over it
+    #[arg(long, value_name = "PATH|NAME", help_heading = "Request")]
+    pub(super) skill: Option<String>,
+    /// Let the skill grant what it names, wherever it lies
+    #[arg(long, help_heading = "Request", requires = "skill")]
+    pub(super) trust_skill: bool,
     /// A model name or alias
     #[arg(long, short, value_name = "MODEL", help_heading = "Request")]
     pub(super) model: Option<String>,

@@ -12,6 +12,7 @@ mod request;
 mod review;
 mod run;
 mod schema;
+mod skills;
 
 use crate::error::Failure;
 use clap::Parser;
@@ -41,6 +42,7 @@ pub fn main() -> ExitCode {
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::List(args) => list::list(&args),
+        args::Sub::Skills(args) => skills::skills(&args),
         args::Sub::Schema(args) => schema::schema(&args),
         args::Sub::Completions { shell } => schema::completions(shell),
     };

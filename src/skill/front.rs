@@ -58,7 +58,9 @@ pub(super) fn fields(front: &str) -> Result<(Fields, Option<String>), String> {
             let keys = keys.join(", ");
             Ok((
                 fields,
-                Some(format!("the front matter is no YAML ({first}); taken as plain text to its line's end: {keys}")),
+                Some(format!(
+                    "the front matter is no YAML ({first}); taken as plain text to its line's end: {keys}"
+                )),
             ))
         }
         // What the second reading trips over is what the author has to mend.

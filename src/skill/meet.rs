@@ -65,9 +65,9 @@ fn covers(by: &OwnRule, rule: &OwnRule) -> bool {
     (by.tool == "*" || by.tool == rule.tool)
         && match (&by.limit, &rule.limit) {
             (Limit::Whole, _) => true,
-            (Limit::Words(first), Limit::Words(words)) => {
-                words.strip_prefix(first.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
+            (Limit::Words(first), Limit::Words(words)) => words
+                .strip_prefix(first.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
             (one, other) => one == other,
         }
 }

@@ -145,7 +145,8 @@ impl<'a> Native<'a> {
                 cut(entry, 120),
                 self.target.name
             );
-            Failure::new(Kind::Unsupported, why).hint("say with --tools what may run; it replaces the file's tools")
+            Failure::new(Kind::Unsupported, why)
+                .hint("say with --tools what may run; it replaces the file's tools")
         })
     }
 
@@ -237,7 +238,9 @@ fn mcp_tool<'f>(template: &str, name: &str) -> Meaning<'f> {
         (!before.is_empty() && !between.is_empty() && after.is_empty()).then_some((before, between))
     });
     let Some((before, between)) = parts else { return Meaning::Unknown };
-    let Some(rest) = name.strip_prefix(before).filter(|rest| !rest.is_empty()) else { return Meaning::Unknown };
+    let Some(rest) = name.strip_prefix(before).filter(|rest| !rest.is_empty()) else {
+        return Meaning::Unknown;
+    };
     match rest.split(between).collect::<Vec<_>>()[..] {
         [_] | [_, "" | "*"] => Meaning::Server,
         [server, tool] if !server.is_empty() => Meaning::Mcp(format!("{server}/{tool}")),

@@ -13,9 +13,26 @@ use std::path::Path;
 
 /// Keys that say nothing which a request has, and nothing that anyone would miss in one.
 const QUIET: &[&str] = &[
-    "name", "title", "description", "license", "compatibility", "color", "version", "author", "icon", "tags",
-    "category", "argument-hint", "when_to_use", "when-to-use", "mode", "kind", "hidden", "user-invocable",
-    "disable-model-invocation", "target",
+    "name",
+    "title",
+    "description",
+    "license",
+    "compatibility",
+    "color",
+    "version",
+    "author",
+    "icon",
+    "tags",
+    "category",
+    "argument-hint",
+    "when_to_use",
+    "when-to-use",
+    "mode",
+    "kind",
+    "hidden",
+    "user-invocable",
+    "disable-model-invocation",
+    "target",
 ];
 
 /// Other spellings of a key → the key.
@@ -42,14 +59,16 @@ pub(super) fn skill(
 ) -> Result<Skill> {
     let toml = path.extension().is_some_and(|ending| ending == "toml");
     let mut notices = Vec::new();
-    let (front, body) = if toml { (Some(text), "") } else { front::split(text).map_err(|why| bad(path, why))? };
+    let (front, body) =
+        if toml { (Some(text), "") } else { front::split(text).map_err(|why| bad(path, why))? };
     let fields = match front {
         None => {
             notices.push("the file has no front matter: all of it is the body".to_owned());
             Fields::new()
         }
         Some(front) if toml => toml::from_str::<Fields>(front).map_err(|e| {
-            let line = e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            let line =
+                e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             bad(path, format!("line {line}: {}", cut(e.message(), 200)))
         })?,
         Some(front) => {
@@ -65,7 +84,8 @@ pub(super) fn skill(
         SkillFormat::AgentSkills => path.parent().and_then(Path::file_name),
         _ => path.file_stem(),
     };
-    let stem = stem.map(|name| name.to_string_lossy().trim_end_matches(".agent").to_owned()).unwrap_or_default();
+    let stem =
+        stem.map(|name| name.to_string_lossy().trim_end_matches(".agent").to_owned()).unwrap_or_default();
     let mut skill = Skill {
         name: stem,
         description: None,
@@ -110,8 +130,11 @@ fn body_checked(keys: &Keys<'_>, skill: &mut Skill, toml: bool) -> Result<()> {
     let found: &[&str] = if toml { &["!{", "@{"] } else { &["!`"] };
     let Some(at) = found.iter().find(|mark| skill.body.contains(**mark)) else { return Ok(()) };
     if skill.format == SkillFormat::Command {
-        return Err(bad(keys.path, format!("`{at}` puts a command's output or a file into the prompt, which is not done here"))
-            .hint("give the text with the prompt instead: `git diff | teamster run …`"));
+        return Err(bad(
+            keys.path,
+            format!("`{at}` puts a command's output or a file into the prompt, which is not done here"),
+        )
+        .hint("give the text with the prompt instead: `git diff | teamster run …`"));
     }
     skill.notices.push(format!("`{at}` in the body is text here: nothing is run"));
     Ok(())
@@ -128,7 +151,11 @@ impl Keys<'_> {
     /// A failure that names file, line and key.
     fn bad(&self, key: &str, why: impl std::fmt::Display) -> Failure {
         let spellings = || SAME.iter().filter(|(_, same)| *same == key).map(|(own, _)| *own).chain([key]);
-        let is_it = |line: &str| spellings().any(|own| line.strip_prefix(own).is_some_and(|rest| rest.trim_start().starts_with([':', '='])));
+        let is_it = |line: &str| {
+            spellings().any(|own| {
+                line.strip_prefix(own).is_some_and(|rest| rest.trim_start().starts_with([':', '=']))
+            })
+        };
         match self.front.lines().position(is_it) {
             Some(at) => bad(self.path, format!("line {}: {key}: {why}", at + self.first_line)),
             None => bad(self.path, format!("{key}: {why}")),
@@ -154,7 +181,9 @@ impl Keys<'_> {
                 "name" if skill.format != SkillFormat::Command => {
                     let name = self.text(key, value)?.unwrap_or_default();
                     if skill.format == SkillFormat::AgentSkills && !name.is_empty() && name != skill.name {
-                        skill.notices.push(format!("the name `{name}` is not that of its folder, `{}`", skill.name));
+                        skill
+                            .notices
+                            .push(format!("the name `{name}` is not that of its folder, `{}`", skill.name));
                     }
                     if !name.is_empty() {
                         skill.name = name;
@@ -175,7 +204,9 @@ impl Keys<'_> {
                 }
                 "effort" => {
                     let text = self.text(key, value)?.unwrap_or_default();
-                    let effort = Effort::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(text.as_str()));
+                    let effort = Effort::deserialize(
+                        IntoDeserializer::<serde::de::value::Error>::into_deserializer(text.as_str()),
+                    );
                     match effort {
                         Ok(effort) => skill.effort = Some(effort),
                         Err(_) => left_out.push(format!("effort (`{}`)", cut(&text, 40))),
@@ -222,14 +253,22 @@ impl Keys<'_> {
                 skill.notices.push(format!("{key} is empty: nothing may run unasked"));
                 Vec::new()
             }
-            Value::Text(text) => split_tools(text).map_err(|e| self.bad(key, e.message.trim_start_matches("tools: ")))?,
+            Value::Text(text) => {
+                split_tools(text).map_err(|e| self.bad(key, e.message.trim_start_matches("tools: ")))?
+            }
             Value::List(list) => {
                 let mut tools = Vec::new();
                 for entry in list {
                     let Value::Text(text) = entry else {
-                        return Err(self.bad(key, format!("an entry is {}, and wants to be the name of a tool", entry.kind())));
+                        return Err(self.bad(
+                            key,
+                            format!("an entry is {}, and wants to be the name of a tool", entry.kind()),
+                        ));
                     };
-                    tools.extend(split_tools(text).map_err(|e| self.bad(key, e.message.trim_start_matches("tools: ")))?);
+                    tools.extend(
+                        split_tools(text)
+                            .map_err(|e| self.bad(key, e.message.trim_start_matches("tools: ")))?,
+                    );
                 }
                 tools
             }
@@ -259,7 +298,8 @@ impl Keys<'_> {
                     match verdict {
                         Value::Map(patterns) => {
                             for (pattern, verdict) in patterns {
-                                let entry = if pattern == "*" { tool.clone() } else { format!("{tool}({pattern})") };
+                                let entry =
+                                    if pattern == "*" { tool.clone() } else { format!("{tool}({pattern})") };
                                 self.verdict(skill, "permission", &entry, verdict)?;
                             }
                         }
@@ -287,13 +327,18 @@ impl Keys<'_> {
             Value::Text(text) if text == "ask" => ToolRule::Ask,
             other => {
                 let said = other.scalar().unwrap_or_else(|| other.kind().to_owned());
-                return Err(self.bad(key, format!("`{tool}` is `{}`, expected allow, deny, ask, true or false", cut(&said, 60))));
+                return Err(self.bad(
+                    key,
+                    format!("`{tool}` is `{}`, expected allow, deny, ask, true or false", cut(&said, 60)),
+                ));
             }
         };
         split_tools(tool).map_err(|e| self.bad(key, e.message.trim_start_matches("tools: ")))?;
         let whole = !tool.contains('(');
         let covered = |entry: &String| {
-            entry == tool || tool == "*" || (whole && entry.strip_prefix(tool).is_some_and(|rest| rest.starts_with('(')))
+            entry == tool
+                || tool == "*"
+                || (whole && entry.strip_prefix(tool).is_some_and(|rest| rest.starts_with('(')))
         };
         if tool == "*" {
             skill.closed = rule != ToolRule::Allow;
@@ -322,7 +367,9 @@ impl Keys<'_> {
                 Ok((permission, _)) => Some(permission),
                 Err(_) => {
                     let cut = cut(name, 40);
-                    skill.notices.push(format!("the permission `{cut}` is not known here: taken as read-only"));
+                    skill
+                        .notices
+                        .push(format!("the permission `{cut}` is not known here: taken as read-only"));
                     Some(Permission::ReadOnly)
                 }
             },

@@ -78,12 +78,18 @@ impl<'r> Places<'r> {
     ///
     /// The project is the git working tree, else the working directory; a folder that the home lies in, and the
     /// home itself, is none.
-    pub fn new(registry: &'r HarnessRegistry, cwd: &Path, home: Option<&Path>, config: Option<&Path>) -> Self {
+    pub fn new(
+        registry: &'r HarnessRegistry,
+        cwd: &Path,
+        home: Option<&Path>,
+        config: Option<&Path>,
+    ) -> Self {
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let top = cwd.ancestors().find(|dir| dir.join(".git").exists());
         let real_home = home.and_then(|home| home.canonicalize().ok());
-        let is_project =
-            |dir: &&Path| dir.parent().is_some() && !real_home.as_ref().is_some_and(|home| home.starts_with(dir));
+        let is_project = |dir: &&Path| {
+            dir.parent().is_some() && !real_home.as_ref().is_some_and(|home| home.starts_with(dir))
+        };
         let project = top.filter(is_project).or(Some(&*cwd)).filter(is_project).map(Path::to_owned);
         let facts = || registry.iter().map(|builder| builder.facts());
         let mut all = Vec::new();
@@ -93,7 +99,9 @@ impl<'r> Places<'r> {
         let up = cwd.ancestors().take_while(|dir| project.as_ref().is_some_and(|top| dir.starts_with(top)));
         for dir in up {
             add(dir.join(SHARED), SkillFormat::AgentSkills, None, Scope::Project);
-            for (facts, place) in facts().flat_map(|facts| facts.skills.iter().map(move |place| (facts, place))) {
+            for (facts, place) in
+                facts().flat_map(|facts| facts.skills.iter().map(move |place| (facts, place)))
+            {
                 if let Some(folder) = &place.project {
                     add(dir.join(folder), place.format, Some(&facts.id), Scope::Project);
                 }
@@ -104,13 +112,23 @@ impl<'r> Places<'r> {
         }
         if let Some(home) = home {
             add(home.join(SHARED), SkillFormat::AgentSkills, None, Scope::User);
-            for (facts, place) in facts().flat_map(|facts| facts.skills.iter().map(move |place| (facts, place))) {
+            for (facts, place) in
+                facts().flat_map(|facts| facts.skills.iter().map(move |place| (facts, place)))
+            {
                 if let Some(folder) = &place.user {
                     add(home.join(folder), place.format, Some(&facts.id), Scope::User);
                 }
             }
         }
         Places { registry, project, all }
+    }
+
+    /// The places of whoever runs this process.
+    pub fn of_user(registry: &'r HarnessRegistry, cwd: &Path) -> Self {
+        use etcetera::BaseStrategy;
+        let strategy = etcetera::choose_base_strategy().ok();
+        let config = strategy.as_ref().map(|own| own.config_dir().join("teamster"));
+        Places::new(registry, cwd, strategy.as_ref().map(|own| own.home_dir()), config.as_deref())
     }
 
     /// Whose a file is, links followed.
@@ -120,7 +138,8 @@ impl<'r> Places<'r> {
             return Scope::Project;
         }
         let own = |place: &&Place| {
-            place.scope == Scope::User && place.folder.canonicalize().is_ok_and(|folder| path.starts_with(folder))
+            place.scope == Scope::User
+                && place.folder.canonicalize().is_ok_and(|folder| path.starts_with(folder))
         };
         if self.all.iter().any(|place| own(&place)) { Scope::User } else { Scope::Outside }
     }
@@ -147,7 +166,12 @@ impl<'r> Places<'r> {
             }
         }
         let skill = Skill::read(&path, self.registry)?;
-        Ok(Found { name: skill.name.clone(), scope: self.scope(&skill.path), path: skill.path.clone(), skill: Ok(skill) })
+        Ok(Found {
+            name: skill.name.clone(),
+            scope: self.scope(&skill.path),
+            path: skill.path.clone(),
+            skill: Ok(skill),
+        })
     }
 
     /// Every skill at the usual places, in their order; of one name the first is the one that is meant.
@@ -191,8 +215,11 @@ fn search(
     paths.sort();
     for path in paths {
         *left = left.checked_sub(1).ok_or_else(|| {
-            Failure::new(Kind::HarnessConfig, format!("skills: {} and the other folders hold more than {SEARCHED} files", folder.display()))
-                .hint("give the path of the skill instead of its name")
+            Failure::new(
+                Kind::HarnessConfig,
+                format!("skills: {} and the other folders hold more than {SEARCHED} files", folder.display()),
+            )
+            .hint("give the path of the skill instead of its name")
         })?;
         if format == SkillFormat::AgentSkills {
             let file = path.join("SKILL.md");
