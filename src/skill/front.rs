@@ -44,8 +44,8 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, &str), String> {
 
 /// The fields of a front matter, and a notice where lines were taken as text.
 ///
-/// Where YAML refuses it, every line `key: text` of a known text key whose text is neither quoted, a block
-/// nor a flow collection is taken as plain text to its end, and the whole is read as YAML again.
+/// Where YAML refuses it, every value of a known text key that YAML refuses by itself, and that is neither
+/// quoted nor a block, is taken as plain text to its end, and the whole is read as YAML again.
 pub(super) fn fields(front: &str) -> Result<(Fields, Option<String>), String> {
     let clean = front.replace("\r\n", "\n");
     let first = match yaml(&clean) {
@@ -56,12 +56,7 @@ pub(super) fn fields(front: &str) -> Result<(Fields, Option<String>), String> {
     match yaml(&quoted) {
         Ok(fields) if !keys.is_empty() => {
             let keys = keys.join(", ");
-            Ok((
-                fields,
-                Some(format!(
-                    "the front matter is no YAML ({first}); taken as plain text to its line's end: {keys}"
-                )),
-            ))
+            Ok((fields, Some(format!("the front matter is no YAML ({first}); taken as plain text: {keys}"))))
         }
         // What the second reading trips over is what the author has to mend.
         Err(why) if !keys.is_empty() => Err(why),
@@ -105,26 +100,49 @@ fn without_place(said: &str) -> String {
     said.split(" at line ").next().unwrap_or(said).trim_end_matches('.').to_owned()
 }
 
-/// The front matter with the values of text keys quoted, and the keys.
+/// The front matter with the values of text keys quoted that are no YAML by themselves, and the keys.
+///
+/// A value goes on over the lines that are indented, as a plain one of YAML does.
 fn quoted(front: &str) -> (String, Vec<&str>) {
     let (mut out, mut keys) = (String::new(), Vec::new());
-    for line in front.lines() {
-        match line.split_once(": ").map(|(key, value)| (key, value.trim())) {
-            Some((key, value))
-                if TEXT_KEYS.contains(&key)
-                    && !value.is_empty()
-                    && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '!', '#']) =>
-            {
-                keys.push(key);
-                out.push_str(&format!("{key}: '{}'\n", value.replace('\'', "''")));
-            }
-            _ => {
-                out.push_str(line);
-                out.push('\n');
+    let mut lines = front.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some((key, value)) = text_line(line) else {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        };
+        let (mut whole, mut text) = (format!("{line}\n"), value.to_owned());
+        while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
+            whole.push_str(more);
+            whole.push('\n');
+            if !more.trim().is_empty() {
+                text.push(' ');
+                text.push_str(more.trim());
             }
         }
+        if yaml(&whole).is_ok() {
+            out.push_str(&whole);
+            continue;
+        }
+        keys.push(key);
+        // One line stays one: places in later messages count.
+        out.push_str(&format!("{key}: '{}'\n", text.replace('\'', "''")));
+        out.push_str(&"#\n".repeat(whole.lines().count() - 1));
     }
     (out, keys)
+}
+
+/// Key and value of a line with a text key whose value may be taken as text.
+fn text_line(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let value = value.strip_prefix([' ', '\t'])?.trim();
+    let other: &[char] = match key.contains("ools") {
+        true => &['"', '\'', '|', '>', '[', '{', '&', '!', '#'],
+        // `[file] [more]` says what arguments a command takes.
+        false => &['"', '\'', '|', '>', '#'],
+    };
+    (TEXT_KEYS.contains(&key) && !value.is_empty() && !value.starts_with(other)).then_some((key, value))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A skill and a request, made one.
 
-use super::meet::meet;
+use super::meet::{meet, own_rules};
 use super::native::Native;
+use super::parse::PLACES;
 use super::read::Skill;
 use crate::error::{Failure, Result, cut};
-use crate::harness::{Facts, HarnessRegistry, SkillFormat};
+use crate::harness::{Facts, HarnessRegistry, OwnRule, SkillFormat};
 use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules};
 use crate::profile::Profile;
 use crate::request::DispatchRequest;
@@ -77,7 +78,9 @@ fn tools(
     let bare = own.is_none() && request.permission.is_none();
     request.tools = match (own, policy) {
         (own, None) => own,
-        (None, Some(policy)) if how.trust == Trust::Restrict && bare => Some(denied_only(policy, notices)),
+        (None, Some(policy)) if how.trust == Trust::Restrict && bare => {
+            Some(denied_only(policy, how.facts, notices))
+        }
         (None, Some(policy)) => Some(policy),
         (Some(own), Some(policy)) => Some(meet(how.facts, &own, &policy)?),
     };
@@ -111,19 +114,29 @@ fn policy(
         }
     }
     let source = skill.harness.as_deref().and_then(|id| how.registry.get(id).ok());
-    let native =
-        Native { target: how.facts, source: source.map(|builder| builder.facts()), registry: how.registry };
+    let native = Native {
+        target: how.facts,
+        source: source.map(|builder| builder.facts()),
+        registry: how.registry,
+        later_wins: skill.format == SkillFormat::ModeAgent,
+    };
     native.policy(&tools, skill.closed && !kept, notices).map(Some)
 }
 
 /// What is left of a policy where it may give nothing.
-fn denied_only(policy: ToolPolicy, notices: &mut Vec<String>) -> ToolPolicy {
-    let (allow, rules) = match policy {
+fn denied_only(policy: ToolPolicy, facts: &Facts, notices: &mut Vec<String>) -> ToolPolicy {
+    let (mut allow, rules) = match policy {
         ToolPolicy::Flat(allow) => (allow, ToolRules::default()),
         ToolPolicy::Structured(rules) => {
             (rules.allow, ToolRules { allow: Vec::new(), deny: rules.deny, ask: rules.ask })
         }
     };
+    let only_reads = |entry: &str| {
+        let needs = |own: OwnRule| facts.tools.get(&own.tool).map(|tool| tool.needs);
+        let own = own_rules(facts, ToolRule::Allow, entry).unwrap_or_default();
+        own.into_iter().all(|own| needs(own) == Some(Permission::ReadOnly))
+    };
+    allow.retain(|entry| !only_reads(entry));
     if !allow.is_empty() {
         notices.push(format!(
             "not granted, since it lies outside the project and your skill folders: {}; --trust-skill grants it",
@@ -195,9 +208,6 @@ fn text(skill: &Skill, request: &mut DispatchRequest) -> Result<()> {
     request.system_prompt = (!parts.is_empty()).then(|| parts.join("\n\n"));
     Ok(())
 }
-
-/// Where a command takes the prompt in.
-const PLACES: &[&str] = &["{{args}}", "$ARGUMENTS"];
 
 /// The agent has to reach the files beside the skill.
 fn folder(skill: &Skill, request: &mut DispatchRequest, how: &Merge<'_>, notices: &mut Vec<String>) {

@@ -14,6 +14,8 @@ pub(super) struct Native<'a> {
     pub(super) source: Option<&'a Facts>,
     /// All harnesses, for names of others.
     pub(super) registry: &'a HarnessRegistry,
+    /// In the file's format a part of a tool that is allowed was allowed after the whole was not.
+    pub(super) later_wins: bool,
 }
 
 /// What a name stands for.
@@ -64,7 +66,18 @@ impl<'a> Native<'a> {
         let everything = rules.allow.iter().any(|entry| entry == "*");
         let mut larger = Vec::new();
         for (rule, entry) in tools.entries().filter(|(rule, _)| *rule != ToolRule::Allow) {
-            let Some(told) = self.deny(rule, entry, everything)? else { continue };
+            let part = |(rule, other): (ToolRule, &str)| {
+                rule == ToolRule::Allow && tool_argument(other).0 == entry && tool_argument(other).1.is_some()
+            };
+            if self.later_wins
+                && !everything
+                && self.needs(entry) > Permission::ReadOnly
+                && tools.entries().any(part)
+            {
+                // What is not allowed may not run anyhow.
+                continue;
+            }
+            let Some(told) = self.deny(rule, entry, everything, notices)? else { continue };
             if tool_argument(entry).1.is_some() && tool_argument(&told).1.is_none() && told != "*" {
                 larger.push(format!("`{}` as all of `{told}`", cut(entry, 80)));
             }
@@ -114,7 +127,13 @@ impl<'a> Native<'a> {
     }
 
     /// What has to be denied for an entry to be; `None` where it may not run anyhow.
-    fn deny(&self, rule: ToolRule, entry: &str, everything: bool) -> Result<Option<String>> {
+    fn deny(
+        &self,
+        rule: ToolRule,
+        entry: &str,
+        everything: bool,
+        notices: &mut Vec<String>,
+    ) -> Result<Option<String>> {
         let (name, argument) = tool_argument(entry);
         if name == "*" {
             return Ok(Some(name.to_owned()));
@@ -124,7 +143,13 @@ impl<'a> Native<'a> {
         let first = |told: [Option<String>; 2]| told.into_iter().flatten().find(keeps);
         let argument = argument.filter(|argument| *argument != "*");
         let told = match self.meaning(name, entry) {
-            Meaning::Nothing => return Ok(None),
+            Meaning::Nothing => {
+                notices.push(format!(
+                    "what it says of `{}` is not carried: no right stands for it",
+                    cut(entry, 80)
+                ));
+                return Ok(None);
+            }
             Meaning::Own => first([argument.map(|_| entry.to_owned()), Some(name.to_owned())]),
             Meaning::Word(Word::Shell, style, _) => {
                 let words = argument.and_then(|argument| Pattern::of(argument, style).at_least());
@@ -148,6 +173,17 @@ impl<'a> Native<'a> {
             Failure::new(Kind::Unsupported, why)
                 .hint("say with --tools what may run; it replaces the file's tools")
         })
+    }
+
+    /// The least permission for a tool of the file's; `read-only` where nobody knows.
+    fn needs(&self, name: &str) -> Permission {
+        match self.meaning(name, name) {
+            Meaning::Own => self.target.tool(name).map_or(Permission::ReadOnly, |(_, tool)| tool.needs),
+            Meaning::Word(Word::Read, ..) | Meaning::Nothing | Meaning::Unknown => Permission::ReadOnly,
+            Meaning::Word(Word::Edit, ..) => Permission::Edit,
+            Meaning::Word(..) | Meaning::Mcp(_) | Meaning::Server => Permission::Full,
+            Meaning::Other(tool) => tool.needs,
+        }
     }
 
     /// Denies reading that no rule allows.

@@ -35,6 +35,9 @@ const QUIET: &[&str] = &[
     "target",
 ];
 
+/// Where a command takes the prompt in.
+pub(super) const PLACES: &[&str] = &["{{args}}", "$ARGUMENTS"];
+
 /// Other spellings of a key → the key.
 const SAME: &[(&str, &str)] = &[
     ("allowed-tools", "tools"),
@@ -79,7 +82,7 @@ pub(super) fn skill(
     };
     let keys = Keys { path, front: front.unwrap_or_default(), first_line: if toml { 1 } else { 2 } };
     let fields = keys.spelled(fields)?;
-    let format = format.unwrap_or_else(|| told(path, &fields));
+    let format = format.unwrap_or_else(|| told(path, &fields, body));
     let stem = match format {
         SkillFormat::AgentSkills => path.parent().and_then(Path::file_name),
         _ => path.file_stem(),
@@ -109,7 +112,7 @@ pub(super) fn skill(
 }
 
 /// The format by name and content, where the place tells none.
-fn told(path: &Path, fields: &Fields) -> SkillFormat {
+fn told(path: &Path, fields: &Fields, body: &str) -> SkillFormat {
     let is_map = |key: &str| matches!(fields.get(key), Some(Value::Map(_)));
     if path.file_name().is_some_and(|name| name == "SKILL.md") {
         SkillFormat::AgentSkills
@@ -117,6 +120,10 @@ fn told(path: &Path, fields: &Fields) -> SkillFormat {
         SkillFormat::Command
     } else if fields.contains_key("mode") || is_map("tools") || is_map("permission") {
         SkillFormat::ModeAgent
+    } else if !fields.contains_key("name")
+        && (fields.contains_key("argument-hint") || PLACES.iter().any(|place| body.contains(place)))
+    {
+        SkillFormat::Command
     } else {
         SkillFormat::Agent
     }

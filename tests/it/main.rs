@@ -57,6 +57,8 @@ mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
+#[cfg(all(feature = "cli", feature = "testkit"))]
+mod skill;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;
