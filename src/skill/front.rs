@@ -6,6 +6,13 @@ use indexmap::IndexMap;
 /// Keys and values of a front matter.
 pub(super) type Fields = IndexMap<String, Value>;
 
+/// The most bytes of a front matter.
+const BYTES: usize = 64 << 10;
+/// The most levels of one.
+const DEPTH: usize = 16;
+/// The most keys and values of one.
+const NODES: usize = 4096;
+
 /// Keys whose value is text to the end of the line, where YAML cannot read it.
 const TEXT_KEYS: &[&str] = &[
     "name",
@@ -47,6 +54,9 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, &str), String> {
 /// Where YAML refuses it, every value of a known text key that YAML refuses by itself, and that is neither
 /// quoted nor a block, is taken as plain text to its end, and the whole is read as YAML again.
 pub(super) fn fields(front: &str) -> Result<(Fields, Option<String>), String> {
+    if front.len() > BYTES {
+        return Err(format!("the front matter has {} bytes, and may have {BYTES}", front.len()));
+    }
     let clean = front.replace("\r\n", "\n");
     let first = match yaml(&clean) {
         Ok(fields) => return Ok((fields, None)),
@@ -72,10 +82,10 @@ fn yaml(text: &str) -> Result<Fields, String> {
         budget: serde_saphyr::budget! {
             max_aliases: 0,
             max_anchors: 16,
-            max_depth: 16,
-            flow_nesting_limit: 16,
-            max_nodes: 4096,
-            max_events: 16384,
+            max_depth: DEPTH,
+            flow_nesting_limit: DEPTH,
+            max_nodes: NODES,
+            max_events: NODES * 4,
             max_documents: 1,
             max_merge_keys: 0,
         },
@@ -84,10 +94,31 @@ fn yaml(text: &str) -> Result<Fields, String> {
     serde_saphyr::from_str_with_options::<Fields>(text, options).map_err(|e| {
         // The front matter begins on the file's second line.
         let place = e.location().map_or_else(String::new, |at| format!("line {}: ", at.line() + 1));
-        let said = e.to_string();
-        let said = said.lines().next().unwrap_or_default();
-        format!("{place}{}", crate::error::cut(&without_place(said), 200))
+        format!("{place}{}", crate::error::cut(&said(&e), 200))
     })
+}
+
+/// What is wrong, in words for who wrote the file.
+fn said(e: &serde_saphyr::Error) -> String {
+    use serde_saphyr::budget::BudgetBreach;
+    match e.without_snippet() {
+        serde_saphyr::Error::Budget {
+            breach: BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. },
+            ..
+        } => "anchors and aliases (`&x`, `*x`) are not taken; a text that begins so is put in quotes"
+            .to_owned(),
+        serde_saphyr::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("more than {DEPTH} levels deep")
+        }
+        serde_saphyr::Error::Budget { .. } => format!("more than {NODES} keys and values"),
+        _ => {
+            let said = without_place(e.to_string().lines().next().unwrap_or_default());
+            match said.as_str() {
+                "expected mapping start" => "`key: value` is expected".to_owned(),
+                _ => said.split(", set DuplicateKeyPolicy").next().unwrap_or_default().to_owned(),
+            }
+        }
+    }
 }
 
 /// A message without its own line numbers, which count from the begin of the front matter.
@@ -137,11 +168,9 @@ fn quoted(front: &str) -> (String, Vec<&str>) {
 fn text_line(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let value = value.strip_prefix([' ', '\t'])?.trim();
-    let other: &[char] = match key.contains("ools") {
-        true => &['"', '\'', '|', '>', '[', '{', '&', '!', '#'],
-        // `[file] [more]` says what arguments a command takes.
-        false => &['"', '\'', '|', '>', '#'],
-    };
+    // A list or a map is meant where the key may have one; `[file] [more]` says what arguments a command takes.
+    let strict = key.contains("ools") || matches!(key, "name" | "model");
+    let other: &[char] = &['"', '\'', '|', '>', '#', '[', '{', '&', '!'][..if strict { 9 } else { 5 }];
     (TEXT_KEYS.contains(&key) && !value.is_empty() && !value.starts_with(other)).then_some((key, value))
 }
 

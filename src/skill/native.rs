@@ -115,7 +115,9 @@ impl<'a> Native<'a> {
             (Meaning::Word(word, ..), None) => Ok(Some(word.name().to_owned())),
             (Meaning::Word(Word::Shell, style, _), Some(argument)) => {
                 let words = Pattern::of(argument, style).at_most();
-                words.map(|words| Some(shell_of(&words))).ok_or("no first words of a command".to_owned())
+                words
+                    .map(|words| Some(shell_of(&words)))
+                    .ok_or("one command or a pattern, not first words".to_owned())
             }
             (Meaning::Word(Word::Read, ..), Some(_)) => Ok(None),
             (Meaning::Word(..), Some(_)) => Err("its argument cannot be told".to_owned()),
@@ -188,6 +190,10 @@ impl<'a> Native<'a> {
 
     /// Denies reading that no rule allows.
     fn close(&self, rules: &mut ToolRules) -> Result<()> {
+        if rules.allow.is_empty() {
+            rules.deny = vec!["*".to_owned()];
+            return Ok(());
+        }
         let mut allowed = Vec::new();
         for entry in &rules.allow {
             allowed.extend(own_rules(self.target, ToolRule::Allow, entry)?);

@@ -134,16 +134,17 @@ fn body_checked(keys: &Keys<'_>, skill: &mut Skill, toml: bool) -> Result<()> {
     if skill.body.is_empty() {
         skill.notices.push("the file has no body, so it sets no instructions".to_owned());
     }
-    let found: &[&str] = if toml { &["!{", "@{"] } else { &["!`"] };
-    let Some(at) = found.iter().find(|mark| skill.body.contains(**mark)) else { return Ok(()) };
+    let found: &[(&str, &str)] =
+        if toml { &[("!{", "!{…}"), ("@{", "@{…}")] } else { &[("!`", "!`…`")] };
+    let Some((_, at)) = found.iter().find(|(mark, _)| skill.body.contains(mark)) else { return Ok(()) };
     if skill.format == SkillFormat::Command {
         return Err(bad(
             keys.path,
-            format!("`{at}` puts a command's output or a file into the prompt, which is not done here"),
+            format!("{at} puts a command's output or a file into the prompt, which is not done here"),
         )
         .hint("give the text with the prompt instead: `git diff | teamster run …`"));
     }
-    skill.notices.push(format!("`{at}` in the body is text here: nothing is run"));
+    skill.notices.push(format!("{at} in the body is text here: nothing is run"));
     Ok(())
 }
 
@@ -196,7 +197,9 @@ impl Keys<'_> {
                         skill.name = name;
                     }
                 }
-                "description" => skill.description = self.text(key, value)?,
+                "description" => {
+                    skill.description = self.text(key, value)?.map(|text| text.trim_end().to_owned());
+                }
                 "prompt" if toml => skill.body = self.text(key, value)?.unwrap_or_default(),
                 "tools" | "disallowedTools" => self.tools(skill, key, value)?,
                 "permission" => self.permissions(skill, value)?,

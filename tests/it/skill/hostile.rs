@@ -42,26 +42,29 @@ fn bomb(depth: usize) -> String {
 fn an_alias_bomb_is_refused() {
     for depth in [2, 9, 200] {
         let why = said("a.md", bomb(depth)).unwrap_err();
-        assert!(why.starts_with("line 4: ") && why.contains("alias"), "{why}");
+        assert!(why.starts_with("line 4: ") && why.contains("aliases (`&x`, `*x`) are not taken"), "{why}");
     }
 }
 
 #[test]
 fn what_is_deep_or_wide_is_refused() {
-    let deep = format!("---\nname: a\nx: {}{}\n---\n", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!("---\nname: a\nx: {}{}\n---\n", "[".repeat(30_000), "]".repeat(30_000));
     let maps = format!("---\nname: a\nx: {}1{}\n---\n", "{a: ".repeat(5_000), "}".repeat(5_000));
-    let blocks: String = (0..2_000).map(|at| format!("{}x:\n", " ".repeat(at % 400))).collect();
-    let wide: String = (0..20_000).map(|at| format!("k{at}: 1\n")).collect();
-    for text in [deep, maps, format!("---\n{blocks}---\n"), format!("---\n{wide}---\n")] {
+    let blocks: String = (0..300).map(|at| format!("{}x:\n", " ".repeat(at))).collect();
+    let wide: String = (0..5_000).map(|at| format!("k{at}: 1\n")).collect();
+    for text in [deep, maps, format!("---\n{blocks}---\n")] {
         let why = said("a.md", text).unwrap_err();
-        assert!(
-            why.contains("budget")
-                || why.contains("nest")
-                || why.contains("depth")
-                || why.contains("duplicate"),
-            "{why}"
-        );
+        assert!(why.contains("levels deep") || why.contains("recursion limit"), "{why}");
     }
+    let why = said("a.md", format!("---\n{wide}---\n")).unwrap_err();
+    assert!(why.ends_with("more than 4096 keys and values"), "{why}");
+    // As many lines as there is room for, each of which is no YAML.
+    let lines = |n: usize| format!("---\n{}---\n", "description: a: b\n".repeat(n));
+    assert!(said("a.md", lines(3_600)).unwrap_err().contains("duplicate mapping key: description"));
+    assert_eq!(
+        said("a.md", lines(50_000)).unwrap_err(),
+        "the front matter has 900000 bytes, and may have 65536"
+    );
     let toml = format!("prompt = \"x\"\nx = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     assert!(said("a.toml", toml).unwrap_err().starts_with("line 2: "));
 }
@@ -79,12 +82,12 @@ fn a_large_file_is_refused_with_its_size() {
 
 #[test]
 fn a_long_key_or_value_does_not_fill_the_message() {
-    let long = "y".repeat(100_000);
+    let long = "y".repeat(20_000);
     for text in [
         format!("---\n{long}: 1\n{long}: 2\n---\n"),
         format!("---\nname: a\ntools: {{Read: {long}}}\n---\n"),
         format!("---\nname: a\ndisallowedTools: [{{a: {long}}}]\n---\n"),
-        format!("---\nname: a\ndescription: [{long}\n---\n"),
+        format!("---\nname: [{long}\n---\n"),
     ] {
         let why = said("a.md", text).unwrap_err();
         assert!(why.len() < 1_000, "{} bytes", why.len());
