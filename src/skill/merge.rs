@@ -5,7 +5,7 @@ use super::native::Native;
 use super::parse::PLACES;
 use super::read::Skill;
 use crate::error::{Failure, Result, cut};
-use crate::harness::{Facts, HarnessRegistry, OwnRule, SkillFormat};
+use crate::harness::{AgentBuilder, Facts, HarnessRegistry, OwnRule, SkillFormat};
 use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules};
 use crate::profile::Profile;
 use crate::request::DispatchRequest;
@@ -116,9 +116,9 @@ fn policy(
     let source = skill.harness.as_deref().and_then(|id| how.registry.get(id).ok());
     let native = Native {
         target: how.facts,
-        source: source.map(|builder| builder.facts()),
+        source: source.map(AgentBuilder::facts),
         registry: how.registry,
-        later_wins: skill.format == SkillFormat::ModeAgent,
+        parts: &skill.parts,
     };
     native.policy(&tools, skill.closed && !kept, notices).map(Some)
 }

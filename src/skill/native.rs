@@ -3,7 +3,7 @@
 use super::meet::{own_rules, policy};
 use super::pattern::Pattern;
 use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{ArgumentStyle, Facts, HarnessRegistry, HarnessTool};
+use crate::harness::{AgentBuilder, ArgumentStyle, Facts, HarnessRegistry, HarnessTool};
 use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules, Word, tool_argument};
 
 /// Translates for one file and one harness.
@@ -14,8 +14,8 @@ pub(super) struct Native<'a> {
     pub(super) source: Option<&'a Facts>,
     /// All harnesses, for names of others.
     pub(super) registry: &'a HarnessRegistry,
-    /// In the file's format a part of a tool that is allowed was allowed after the whole was not.
-    pub(super) later_wins: bool,
+    /// Tools that the file denies but for the parts that it allows.
+    pub(super) parts: &'a [String],
 }
 
 /// What a name stands for.
@@ -66,13 +66,9 @@ impl<'a> Native<'a> {
         let everything = rules.allow.iter().any(|entry| entry == "*");
         let mut larger = Vec::new();
         for (rule, entry) in tools.entries().filter(|(rule, _)| *rule != ToolRule::Allow) {
-            let part = |(rule, other): (ToolRule, &str)| {
-                rule == ToolRule::Allow && tool_argument(other).0 == entry && tool_argument(other).1.is_some()
-            };
-            if self.later_wins
-                && !everything
+            if !everything
+                && self.parts.iter().any(|tool| tool == entry)
                 && self.needs(entry) > Permission::ReadOnly
-                && tools.entries().any(part)
             {
                 // What is not allowed may not run anyhow.
                 continue;
@@ -102,15 +98,7 @@ impl<'a> Native<'a> {
         match (self.meaning(name, entry), argument) {
             (Meaning::Nothing, _) => Ok(None),
             (Meaning::Own, None) => Ok(Some(name.to_owned())),
-            (Meaning::Own, Some(argument)) => {
-                let shell = self.target.tool(name).is_some_and(|(_, tool)| tool.word == Some(Word::Shell));
-                // One spelling for the same words, so that policies can be compared.
-                let words = Pattern::of(argument, self.target.arguments).exactly();
-                match words.filter(|_| shell) {
-                    Some(words) => Ok(Some(shell_of(&words))),
-                    None => Ok(Some(entry.to_owned())),
-                }
-            }
+            (Meaning::Own, Some(argument)) => Ok(Some(self.own(name, argument))),
             (Meaning::Word(word, _, true), _) => Err(format!("less than `{}`", word.name())),
             (Meaning::Word(word, ..), None) => Ok(Some(word.name().to_owned())),
             (Meaning::Word(Word::Shell, style, _), Some(argument)) => {
@@ -126,6 +114,14 @@ impl<'a> Native<'a> {
             (Meaning::Other(_), _) => Err("no such tool there".to_owned()),
             (Meaning::Unknown, _) => Err("no harness has such a tool".to_owned()),
         }
+    }
+
+    /// A tool of the harness in use with an argument. The same first words get one spelling, so that policies can be
+    /// compared.
+    fn own(&self, name: &str, argument: &str) -> String {
+        let shell = self.target.tool(name).is_some_and(|(_, tool)| tool.word == Some(Word::Shell));
+        let words = Pattern::of(argument, self.target.arguments).exactly();
+        words.filter(|_| shell).map_or_else(|| format!("{name}({argument})"), |words| shell_of(&words))
     }
 
     /// What has to be denied for an entry to be; `None` where it may not run anyhow.
@@ -152,7 +148,7 @@ impl<'a> Native<'a> {
                 ));
                 return Ok(None);
             }
-            Meaning::Own => first([argument.map(|_| entry.to_owned()), Some(name.to_owned())]),
+            Meaning::Own => first([argument.map(|argument| self.own(name, argument)), Some(name.to_owned())]),
             Meaning::Word(Word::Shell, style, _) => {
                 let words = argument.and_then(|argument| Pattern::of(argument, style).at_least());
                 first([words.map(|words| shell_of(&words)), Some("shell".to_owned())])
@@ -234,7 +230,7 @@ impl<'a> Native<'a> {
         }
         // Of other harnesses all have to mean the same.
         let mut found = Meaning::Unknown;
-        for facts in self.registry.iter().map(|builder| builder.facts()) {
+        for facts in self.registry.iter().map(AgentBuilder::facts) {
             found = match (found, self.meaning_in(facts, name)) {
                 (found, Meaning::Unknown) => found,
                 (Meaning::Unknown, next) => next,

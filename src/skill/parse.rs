@@ -5,7 +5,7 @@ use super::read::{Skill, bad};
 use super::value::Value;
 use crate::error::{Failure, Result, cut};
 use crate::harness::SkillFormat;
-use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules, split_tools};
+use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules, split_tools, tool_argument};
 use crate::request::Effort;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -98,6 +98,7 @@ pub(super) fn skill(
         body: body.to_owned(),
         tools: None,
         closed: false,
+        parts: Vec::new(),
         permission: None,
         model: None,
         effort: None,
@@ -183,7 +184,7 @@ impl Keys<'_> {
     }
 
     fn fill(&self, skill: &mut Skill, fields: &Fields, toml: bool) -> Result<()> {
-        let mut left_out = Vec::new();
+        let (mut left_out, mut denied) = (Vec::new(), Vec::new());
         for (key, value) in fields {
             match key.as_str() {
                 "name" if skill.format != SkillFormat::Command => {
@@ -201,7 +202,8 @@ impl Keys<'_> {
                     skill.description = self.text(key, value)?.map(|text| text.trim_end().to_owned());
                 }
                 "prompt" if toml => skill.body = self.text(key, value)?.unwrap_or_default(),
-                "tools" | "disallowedTools" => self.tools(skill, key, value)?,
+                "tools" => drop(self.tools(skill, key, value)?),
+                "disallowedTools" => denied = self.tools(skill, key, value)?,
                 "permission" => self.permissions(skill, value)?,
                 "permissionMode" => self.permission(skill, value)?,
                 "model" => {
@@ -236,6 +238,7 @@ impl Keys<'_> {
                 other => left_out.push(cut(other, 60).into_owned()),
             }
         }
+        skill.parts.retain(|tool| !denied.contains(tool));
         if toml && !fields.contains_key("prompt") {
             return Err(bad(self.path, "has no `prompt`"));
         }
@@ -256,7 +259,7 @@ impl Keys<'_> {
     }
 
     /// `tools` and its opposite: text, a list, or a map of tool → verdict.
-    fn tools(&self, skill: &mut Skill, key: &str, value: &Value) -> Result<()> {
+    fn tools(&self, skill: &mut Skill, key: &str, value: &Value) -> Result<Vec<String>> {
         let rule = if key == "tools" { ToolRule::Allow } else { ToolRule::Deny };
         let list = match value {
             Value::Null => {
@@ -287,16 +290,16 @@ impl Keys<'_> {
                     self.verdict(skill, key, tool, verdict)?;
                 }
                 rules(skill);
-                return Ok(());
+                return Ok(Vec::new());
             }
             other => return Err(self.bad(key, format!("wants a list of tools, not {}", other.kind()))),
         };
         let rules = rules(skill);
         match rule {
-            ToolRule::Allow => rules.allow.extend(list),
-            _ => rules.deny.extend(list),
+            ToolRule::Allow => rules.allow.extend(list.iter().cloned()),
+            _ => rules.deny.extend(list.iter().cloned()),
         }
-        Ok(())
+        Ok(list)
     }
 
     /// `permission`: one verdict, a map of tool → verdict or pattern → verdict, or a permission's name.
@@ -352,6 +355,15 @@ impl Keys<'_> {
         };
         if tool == "*" {
             skill.closed = rule != ToolRule::Allow;
+        }
+        let name = tool_argument(tool).0;
+        if rule == ToolRule::Allow && !whole && !skill.parts.iter().any(|own| own == name) {
+            let is_refused = skill.tools.as_ref().is_some_and(|tools| {
+                tools.entries().any(|(rule, entry)| rule != ToolRule::Allow && entry == name)
+            });
+            skill.parts.extend(is_refused.then(|| name.to_owned()));
+        } else if whole {
+            skill.parts.retain(|own| own != tool);
         }
         let rules = rules(skill);
         rules.allow.retain(|entry| !covered(entry));

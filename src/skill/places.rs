@@ -3,7 +3,7 @@
 use super::merge::Trust;
 use super::read::Skill;
 use crate::error::{Failure, Kind, Result, cut, did_you_mean};
-use crate::harness::{HarnessRegistry, SkillFormat};
+use crate::harness::{AgentBuilder, HarnessRegistry, SkillFormat};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ impl<'r> Places<'r> {
             dir.parent().is_some() && !real_home.as_ref().is_some_and(|home| home.starts_with(dir))
         };
         let project = top.filter(is_project).or(Some(&*cwd)).filter(is_project).map(Path::to_owned);
-        let facts = || registry.iter().map(|builder| builder.facts());
+        let facts = || registry.iter().map(AgentBuilder::facts);
         let mut all = Vec::new();
         let mut add = |folder: PathBuf, format, harness: Option<&String>, scope| {
             all.push(Place { folder, format, harness: harness.cloned(), scope });
@@ -128,7 +128,7 @@ impl<'r> Places<'r> {
         use etcetera::BaseStrategy;
         let strategy = etcetera::choose_base_strategy().ok();
         let config = strategy.as_ref().map(|own| own.config_dir().join("teamster"));
-        Places::new(registry, cwd, strategy.as_ref().map(|own| own.home_dir()), config.as_deref())
+        Places::new(registry, cwd, strategy.as_ref().map(BaseStrategy::home_dir), config.as_deref())
     }
 
     /// Whose a file is, links followed.

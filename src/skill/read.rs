@@ -2,7 +2,7 @@
 
 use super::parse;
 use crate::error::{Failure, Kind, Result};
-use crate::harness::{HarnessRegistry, SkillFormat};
+use crate::harness::{AgentBuilder, HarnessRegistry, SkillFormat};
 use crate::policy::{Permission, ToolPolicy};
 use crate::request::Effort;
 use crate::skill::Value;
@@ -40,6 +40,9 @@ pub struct Skill {
     /// Tools that it does not allow may not run, not even to read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
+    /// Tools that are denied but for those parts of them which `tools` allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
     /// How far it lets the agent go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<Permission>,
@@ -133,7 +136,7 @@ pub(super) fn place_of(path: &Path, registry: &HarnessRegistry) -> (Option<Strin
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let own = names(absolute.parent().unwrap_or(&absolute));
     let mut best: Option<(usize, String, SkillFormat)> = None;
-    for facts in registry.iter().map(|builder| builder.facts()) {
+    for facts in registry.iter().map(AgentBuilder::facts) {
         for place in &facts.skills {
             for folder in place.project.iter().chain(&place.user) {
                 let folder = names(Path::new(folder));

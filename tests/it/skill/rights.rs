@@ -3,10 +3,11 @@
 use super::{files, fixtures, merged};
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use teamster::harness::Rights;
+use teamster::harness::{Rights, SkillFormat};
 use teamster::skill::{Merge, Skill, Trust, meet, merge};
 use teamster::{
-    DispatchRequest, Facts, HarnessRegistry, Kind, Permission, Profile, ToolPolicy, ToolRules, Word,
+    AgentBuilder, DispatchRequest, Facts, HarnessRegistry, Kind, Permission, Profile, ToolPolicy, ToolRules,
+    Word,
 };
 
 static REGISTRY: LazyLock<HarnessRegistry> = LazyLock::new(HarnessRegistry::builtin);
@@ -156,6 +157,65 @@ fn merge_with(
     merge(skill, &mut request, &how).ok().map(|_| request)
 }
 
+const COMMANDS: &[&str] = &[
+    "git",
+    "git status",
+    "git status -s",
+    "git log -p",
+    "gitk",
+    "rm -rf /",
+    "npm test",
+    "npm test x",
+    "npm",
+    "ls",
+];
+
+/// Entries as a file of one harness has them.
+const FOREIGN: &[&str] = &[
+    "Bash(git *)",
+    "Bash(git:*)",
+    "Bash(git log*)",
+    "Bash(npm test)",
+    "Bash(git * -s)",
+    "Bash(*)",
+    "Bash",
+    "Read",
+    "Read(src/**)",
+    "Write",
+    "Edit",
+    "Edit(docs/**)",
+    "WebSearch",
+    "WebFetch",
+    "WebFetch(domain:a.b)",
+    "Task",
+    "NotebookEdit",
+    "TodoWrite",
+];
+
+/// Whether a file with these rules lets a command run, by the rules of the harness whose names it has.
+fn lets(rules: &ToolRules, command: &str) -> bool {
+    let names = |list: &[String]| {
+        list.iter().any(|entry| match entry.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(pattern) => glob(&pattern.replace(":*", " *"), command),
+            None => entry == "Bash" || entry == "*",
+        })
+    };
+    names(&rules.allow) && !names(&rules.deny)
+}
+
+/// `*` is any text, and a ` *` at the end none as well.
+fn glob(pattern: &str, text: &str) -> bool {
+    if pattern.strip_suffix(" *").is_some_and(|words| words == text) {
+        return true;
+    }
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((before, after)) => {
+            text.strip_prefix(before).is_some_and(|rest| (0..=rest.len()).any(|at| glob(after, &rest[at..])))
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -166,7 +226,7 @@ proptest! {
         permission in permission(),
         stand in any::<bool>(),
     ) {
-        for facts in REGISTRY.iter().map(|builder| builder.facts()).filter(|facts| !facts.tools.is_empty()) {
+        for facts in REGISTRY.iter().map(AgentBuilder::facts).filter(|facts| !facts.tools.is_empty()) {
             let own = request(tools.clone(), permission);
             if Rights::of(facts, &own).is_err() {
                 continue;
@@ -189,7 +249,7 @@ proptest! {
         vouched in any::<bool>(),
     ) {
         let trust = if vouched { Trust::Vouched } else { Trust::Grant };
-        for facts in REGISTRY.iter().map(|builder| builder.facts()).filter(|facts| !facts.tools.is_empty()) {
+        for facts in REGISTRY.iter().map(AgentBuilder::facts).filter(|facts| !facts.tools.is_empty()) {
             let own = request(tools.clone(), permission);
             if Rights::of(facts, &own).is_err() {
                 continue;
@@ -203,32 +263,59 @@ proptest! {
         }
     }
 
-    /// What a file denies stays denied on every harness, and what it lets is at most what it names.
+    /// Read as the harness of its format reads it, and read as it is told to another one.
     #[test]
-    fn a_policy_in_other_words_lets_at_most_the_same(skill in skill()) {
-        // As that harness itself reads the file.
-        let Some(source) = skill.harness.as_deref().and_then(|id| REGISTRY.get(id).ok()) else { return Ok(()) };
-        let Some(tools) = &skill.tools else { return Ok(()) };
-        let original = request(Some(tools.clone()), None);
-        let Ok(original) = Rights::of(source.facts(), &original) else { return Ok(()) };
-        let words: Vec<Word> = Word::ALL.iter().copied().filter(|word| *word != Word::Mcp).collect();
-        for facts in REGISTRY.iter().map(|builder| builder.facts()) {
-            let Some(merged) = merge_with(&skill, facts, Trust::Grant, false, request(None, None)) else { continue };
-            if merged.tools.is_none() {
-                continue;
-            }
-            let told = Rights::of(facts, &merged).unwrap();
-            for word in &words {
-                if told.any_of(*word) && *word != Word::Read && skill.closed {
-                    prop_assert!(original.any_of(*word), "{word:?} on {}: {tools:?} became {merged:?}", facts.id);
+    fn a_policy_in_other_words_lets_at_most_the_same(
+        list in prop::collection::vec(prop::sample::select(FOREIGN.to_vec()), 0..5),
+        denied in prop::collection::vec(prop::sample::select(FOREIGN.to_vec()), 0..3),
+        everything in any::<bool>(),
+    ) {
+        let own = |list: &[&str]| list.iter().map(|&entry| entry.to_owned()).collect::<Vec<_>>();
+        let mut rules = ToolRules { allow: own(&list), deny: own(&denied), ask: vec![] };
+        rules.allow.extend(everything.then(|| "*".to_owned()));
+        let skill = Skill {
+            tools: Some(ToolPolicy::Structured(rules.clone())),
+            harness: Some("claude".to_owned()),
+            format: SkillFormat::ModeAgent,
+            closed: false,
+            permission: None,
+            ..SKILLS[0].clone()
+        };
+        let whole = |list: &[String], names: &[&str]| list.iter().any(|entry| names.contains(&entry.as_str()));
+        for facts in REGISTRY.iter().map(AgentBuilder::facts).filter(|facts| !facts.tools.is_empty() && facts.id != "claude") {
+            let Some(merged) = merge_with(&skill, facts, Trust::Vouched, false, request(None, None)) else { continue };
+            let rights = Rights::of(facts, &merged).unwrap();
+            for (name, tool) in facts.tools.iter().filter(|(_, tool)| tool.needs > Permission::ReadOnly) {
+                let id = &facts.id;
+                match tool.word {
+                    Some(Word::Shell) => for command in COMMANDS {
+                        prop_assert!(
+                            !rights.permits(&format!("{name}({command})")) || lets(&rules, command),
+                            "{id}: {command}: {rules:?} became {merged:?}"
+                        );
+                    },
+                    Some(Word::Edit) => prop_assert!(
+                        !rights.permits(name) || (whole(&rules.allow, &["*", "Edit", "Write", "NotebookEdit"]) && !whole(&rules.deny, &["*"])),
+                        "{id}: {name}: {rules:?} became {merged:?}"
+                    ),
+                    Some(Word::Web) => prop_assert!(
+                        !rights.permits(name) || (whole(&rules.allow, &["*", "WebFetch", "WebSearch"]) && !whole(&rules.deny, &["*", "WebFetch"])),
+                        "{id}: {name}: {rules:?} became {merged:?}"
+                    ),
+                    _ => {}
                 }
+            }
+            let reads = facts.tools.iter().filter(|(_, tool)| tool.word == Some(Word::Read));
+            for (name, _) in reads {
+                let denied = whole(&rules.deny, &["*", "Read"]);
+                prop_assert!(!rights.permits(name) || !denied || name == "Grep" || name == "Glob", "{}: {name}: {rules:?}", facts.id);
             }
         }
     }
 
     #[test]
     fn a_meet_lets_at_most_what_both_let(one in policy(entry), other in policy(entry)) {
-        for facts in REGISTRY.iter().map(|builder| builder.facts()) {
+        for facts in REGISTRY.iter().map(AgentBuilder::facts) {
             let known = |policy: &ToolPolicy| Rights::of(facts, &request(Some(policy.clone()), None)).is_ok();
             if !known(&one) || !known(&other) {
                 continue;
