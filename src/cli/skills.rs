@@ -7,7 +7,7 @@ use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::HarnessRegistry;
 use crate::profile::Profile;
 use crate::request::DispatchRequest;
-use crate::skill::{Found, Merge, Places, Scope, Skill, Trust, merge};
+use crate::skill::{Found, Merge, Places, Scope, Skill, Trust, merge, plain};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn shown(args: &SkillsArgs) -> Result<ExitCode> {
         }
         return print::json(&value);
     }
-    print::line(&one(&skill, found.scope, sets))
+    print::line(&plain(&one(&skill, found.scope, sets)))
 }
 
 /// What a skill makes of an empty request, and the notices.
@@ -138,20 +138,21 @@ fn list(all: &[Found], as_json: bool) -> Result<ExitCode> {
             Ok(skill) => first_line(skill.description.as_deref().unwrap_or("-")),
             Err(failure) => format!("cannot be read: {}", first_line(&failure.message)),
         };
+        let name = plain(&cut(&found.name, 60));
         rows.add_row([
-            found.name.as_str(),
+            name.as_str(),
             skill.map_or("-", |skill| skill.format.name()),
             skill.and_then(|skill| skill.harness.as_deref()).unwrap_or("-"),
             &whose,
             &says,
-            &found.path.display().to_string(),
+            &plain(&found.path.display().to_string()),
         ]);
     }
     print::line(&rows.trim_fmt())
 }
 
 fn first_line(text: &str) -> String {
-    cut(text.lines().next().unwrap_or_default(), 100).into_owned()
+    plain(&cut(text.lines().next().unwrap_or_default(), 100))
 }
 
 /// One skill, whole: what it says, what it sets, then its text.
@@ -186,7 +187,8 @@ fn one(skill: &Skill, scope: Scope, sets: Option<(Value, Vec<String>)>) -> Strin
         _ => (serde_json::Map::new(), skill.notices.clone()),
     };
     for notice in notices {
-        text.push_str(&format!("{:<12}{notice}\n", "note"));
+        let own = format!("skill {}: ", skill.name);
+        text.push_str(&format!("{:<12}{}\n", "note", notice.strip_prefix(&own).unwrap_or(&notice)));
     }
     if !fields.is_empty() {
         let own = |name: &str| fields.get(name).map(|value| format!("  {name:<14}{value}\n"));

@@ -3,7 +3,7 @@
 use super::meet::{meet, own_rules};
 use super::native::Native;
 use super::parse::PLACES;
-use super::read::Skill;
+use super::read::{Skill, plain};
 use crate::error::{Failure, Result, cut};
 use crate::harness::{AgentBuilder, Facts, HarnessRegistry, OwnRule, SkillFormat};
 use crate::policy::{Permission, ToolPolicy, ToolRule, ToolRules};
@@ -56,11 +56,12 @@ pub fn merge(skill: &Skill, request: &mut DispatchRequest, how: &Merge<'_>) -> R
     request.max_turns = request.max_turns.or(skill.max_turns);
     text(skill, request)?;
     folder(skill, request, how, &mut notices);
-    Ok(notices.into_iter().map(|notice| format!("skill {}: {notice}", skill.name)).collect())
+    Ok(notices.into_iter().map(|notice| plain(&format!("skill {}: {notice}", skill.name))).collect())
 }
 
 fn named(skill: &Skill, failure: Failure) -> Failure {
-    Failure { message: format!("skill: {}: {}", skill.path.display(), failure.message), ..failure }
+    let message = plain(&format!("skill: {}: {}", skill.path.display(), failure.message));
+    Failure { message, ..failure }
 }
 
 fn tools(
@@ -213,19 +214,19 @@ fn text(skill: &Skill, request: &mut DispatchRequest) -> Result<()> {
 fn folder(skill: &Skill, request: &mut DispatchRequest, how: &Merge<'_>, notices: &mut Vec<String>) {
     let Some(folder) = skill.folder() else { return };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let reached = |dir: &Path| real(folder).starts_with(real(dir));
+    let reached = |dir: &Path| real(&folder).starts_with(real(dir));
     let cwd = request.cwd.as_deref().unwrap_or(Path::new("."));
     if reached(cwd) || request.add_dirs.iter().any(|dir| reached(dir)) {
         return;
     }
-    let at = folder.display();
+    let at = folder.display().to_string();
     match how.trust {
         Trust::Restrict => notices.push(format!(
             "its folder {at} is outside the working directory, so its other files may be out of reach; --add-dir or --trust-skill adds it"
         )),
         _ => {
             notices.push(format!("its folder {at} is added to the agent's directories"));
-            request.add_dirs.push(folder.to_owned());
+            request.add_dirs.push(folder);
         }
     }
 }

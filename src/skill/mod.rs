@@ -17,5 +17,7 @@ mod value;
 pub use meet::meet;
 pub use merge::{Merge, Trust, merge};
 pub use places::{Found, Places, Scope};
+#[cfg(feature = "cli")]
+pub(crate) use read::plain;
 pub use read::{MAX_BYTES, Skill};
 pub use value::Value;

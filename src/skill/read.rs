@@ -93,16 +93,28 @@ impl Skill {
     }
 
     /// The folder whose files a skill may name, where there is more in it than the skill itself.
-    pub fn folder(&self) -> Option<&Path> {
+    pub fn folder(&self) -> Option<PathBuf> {
         let folder = self.path.parent().filter(|_| self.format == SkillFormat::AgentSkills)?;
         let more = std::fs::read_dir(folder).ok()?.flatten().any(|entry| entry.file_name() != "SKILL.md");
-        more.then_some(folder)
+        more.then(|| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))
     }
 }
 
 /// A failure that names the file.
 pub(super) fn bad(path: &Path, why: impl std::fmt::Display) -> Failure {
-    Failure::new(Kind::InvalidRequest, format!("skill: {}: {why}", path.display()))
+    Failure::new(Kind::InvalidRequest, plain(&format!("skill: {}: {why}", path.display())))
+}
+
+/// A text of a file's for a terminal: what would move the cursor or turn the direction of writing is shown as `\u{…}`.
+pub(crate) fn plain(text: &str) -> String {
+    let turns =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if c.is_control() || turns(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 fn text_of(path: &Path) -> std::result::Result<String, String> {

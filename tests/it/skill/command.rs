@@ -218,3 +218,25 @@ fn skills_shows_one_and_what_it_sets() {
     );
     assert!(err.starts_with("error: skill: nothing is called `revs`; did you mean `rev`?"), "{err}");
 }
+
+#[test]
+fn what_a_file_says_does_not_drive_the_terminal() {
+    let world = World::new();
+    let name = "a\u{1b}[2J\u{202e}";
+    let text = format!(
+        "---\nname: \"a\\e[2J\\u202e\"\ndescription: \"d\\e]0;x\\a\"\n\"k\\e[1m\": 1\n---\nbody\u{1b}[31m\n"
+    );
+    world.file("repo/.agents/skills/x/SKILL.md", &text);
+    for args in [&["skills"][..], &["skills", name], &["skills", name, "--on", "gemini"]] {
+        let (status, out, err) = world.run(args);
+        assert_eq!(status, 0, "{err}");
+        assert!(
+            !out.contains(['\u{1b}', '\u{7}', '\u{202e}']) && out.contains("a\\u{1b}[2J\\u{202e}"),
+            "{out:?}"
+        );
+    }
+    let (_, _, err) = world.run(&["argv", "gemini", "hi", "--skill", name]);
+    assert!(err.contains("not carried: k\\u{1b}[1m") && !err.contains('\u{1b}'), "{err:?}");
+    // The agent gets the body as it is.
+    assert!(world.argv(&["--skill", name]).to_string().contains("body\\u001b[31m"));
+}
