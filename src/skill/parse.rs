@@ -135,6 +135,14 @@ fn body_checked(keys: &Keys<'_>, skill: &mut Skill, toml: bool) -> Result<()> {
     if skill.body.is_empty() {
         skill.notices.push("the file has no body, so it sets no instructions".to_owned());
     }
+    let single = |at: usize| skill.body[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '@');
+    let numbered = skill.body.match_indices('$').find(|(at, _)| single(*at)).map(|(at, _)| at);
+    if let Some(at) = numbered.filter(|_| skill.format == SkillFormat::Command) {
+        let word = skill.body[at..].chars().take(2).collect::<String>();
+        skill
+            .notices
+            .push(format!("`{word}` is text here: $ARGUMENTS and {{{{args}}}} alone stand for the prompt"));
+    }
     let found: &[(&str, &str)] =
         if toml { &[("!{", "!{…}"), ("@{", "@{…}")] } else { &[("!`", "!`…`")] };
     let Some((_, at)) = found.iter().find(|(mark, _)| skill.body.contains(mark)) else { return Ok(()) };
