@@ -60,11 +60,15 @@ pub(super) fn prepare<'r>(
         None => match &args.prompt_file {
             Some(path) => request.prompt = without_line_end(text_of("prompt", path)?),
             None if request.prompt.is_empty() && args.request.is_none() => {
-                if std::io::stdin().is_terminal() {
+                // A command is a prompt by itself.
+                let terminal = std::io::stdin().is_terminal();
+                if terminal && args.skill.is_none() {
                     return Err(Failure::invalid("prompt", "is missing")
                         .hint("teamster run gemini \"your task\", or pipe it in"));
                 }
-                request.prompt = without_line_end(stdin("prompt")?);
+                if !terminal {
+                    request.prompt = without_line_end(stdin("prompt")?);
+                }
             }
             None => {}
         },

@@ -41,7 +41,7 @@ pub struct Merge<'a> {
 /// Puts into the request what the skill says and the request does not; gives the notices.
 ///
 /// - Model, effort, turns, permission and tools of the request win. The body goes ahead of the request's system
-///   prompt; a command with a place for the prompt takes it in and becomes the prompt.
+///   prompt; a command with a place for the prompt takes it in and becomes the prompt, as does one where there is none.
 /// - A file that may only restrict: tools become what request and file both let, the permission the smaller of
 ///   the two, and where the request has neither, nothing may run unasked.
 /// - Names of tools come into the words of the harness in use: see [`Skill::tools`].
@@ -187,7 +187,8 @@ fn model(skill: &Skill, request: &mut DispatchRequest, how: &Merge<'_>, notices:
     }
 }
 
-/// The body: a command's takes the prompt in where it has a place for it, else it is a system prompt.
+/// The body: a command's takes the prompt in where it has a place for it, and is the prompt where there is none;
+/// else it is a system prompt.
 fn text(skill: &Skill, request: &mut DispatchRequest) -> Result<()> {
     if skill.format == SkillFormat::Command
         && let Some(place) = PLACES.iter().find(|place| skill.body.contains(**place))
@@ -198,6 +199,10 @@ fn text(skill: &Skill, request: &mut DispatchRequest) -> Result<()> {
         }
         // In one pass: the prompt may hold such a place too.
         request.prompt = skill.body.split(place).collect::<Vec<_>>().join(&request.prompt);
+        return Ok(());
+    }
+    if skill.format == SkillFormat::Command && request.prompt.is_empty() {
+        request.prompt.clone_from(&skill.body);
         return Ok(());
     }
     let mut parts = vec![skill.body.clone()];

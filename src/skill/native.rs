@@ -28,7 +28,7 @@ enum Meaning<'f> {
     Word(Word, ArgumentStyle, bool),
     /// One tool of an MCP server, as `server/tool`.
     Mcp(String),
-    /// All tools of an MCP server.
+    /// All tools of an MCP server, or some of them that cannot be told.
     Server,
     /// A tool of a harness, like no other's.
     Other(&'f HarnessTool),
@@ -74,7 +74,9 @@ impl<'a> Native<'a> {
                 continue;
             }
             let Some(told) = self.deny(rule, entry, everything, notices)? else { continue };
-            if tool_argument(entry).1.is_some() && tool_argument(&told).1.is_none() && told != "*" {
+            let part = tool_argument(entry).1.is_some() && tool_argument(&told).1.is_none();
+            let narrow = matches!(self.meaning(tool_argument(entry).0, entry), Meaning::Word(_, _, true));
+            if (part || narrow) && told != "*" {
                 larger.push(format!("`{}` as all of `{told}`", cut(entry, 80)));
             }
             push(if rule == ToolRule::Deny { &mut rules.deny } else { &mut rules.ask }, told);
@@ -110,7 +112,7 @@ impl<'a> Native<'a> {
             (Meaning::Word(Word::Read, ..), Some(_)) => Ok(None),
             (Meaning::Word(..), Some(_)) => Err("its argument cannot be told".to_owned()),
             (Meaning::Mcp(tool), _) => Ok(Some(format!("mcp({tool})"))),
-            (Meaning::Server, _) => Err("a whole MCP server; name its tools".to_owned()),
+            (Meaning::Server, _) => Err("no single tool of an MCP server".to_owned()),
             (Meaning::Other(_), _) => Err("no such tool there".to_owned()),
             (Meaning::Unknown, _) => Err("no harness has such a tool".to_owned()),
         }
@@ -282,8 +284,8 @@ fn mcp_tool<'f>(template: &str, name: &str) -> Meaning<'f> {
     match rest.split(between).collect::<Vec<_>>()[..] {
         [_] | [_, "" | "*"] => Meaning::Server,
         [server, tool] if !server.is_empty() => Meaning::Mcp(format!("{server}/{tool}")),
-        // Where the server ends cannot be told.
-        _ => Meaning::Unknown,
+        // Where the name of the server ends cannot be told.
+        _ => Meaning::Server,
     }
 }
 

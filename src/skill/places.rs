@@ -76,8 +76,8 @@ pub struct Found {
 impl<'r> Places<'r> {
     /// The places for a working directory, a home and the folder with the user's configuration of teamster.
     ///
-    /// The project is the git working tree, else the working directory; a folder that the home lies in, and the
-    /// home itself, is none.
+    /// The project is the git working tree, else the working directory; a folder that the home lies in, the home
+    /// itself, and one for everyone's temporary files, is none.
     pub fn new(
         registry: &'r HarnessRegistry,
         cwd: &Path,
@@ -88,7 +88,8 @@ impl<'r> Places<'r> {
         let top = cwd.ancestors().find(|dir| dir.join(".git").exists());
         let real_home = home.and_then(|home| home.canonicalize().ok());
         let is_project = |dir: &&Path| {
-            dir.parent().is_some() && !real_home.as_ref().is_some_and(|home| home.starts_with(dir))
+            let holds_home = real_home.as_ref().is_some_and(|home| home.starts_with(dir));
+            dir.parent().is_some() && !holds_home && !is_for_everyone(dir)
         };
         let project = top.filter(is_project).or(Some(&*cwd)).filter(is_project).map(Path::to_owned);
         let facts = || registry.iter().map(AgentBuilder::facts);
@@ -199,6 +200,20 @@ impl<'r> Places<'r> {
             }
         }
         Ok(all)
+    }
+}
+
+/// Whether this is a folder for the temporary files of everyone.
+fn is_for_everyone(dir: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        const STICKY_AND_WRITABLE: u32 = 0o1002;
+        dir.metadata().is_ok_and(|meta| meta.mode() & STICKY_AND_WRITABLE == STICKY_AND_WRITABLE)
+    }
+    #[cfg(not(unix))]
+    {
+        *dir == std::env::temp_dir()
     }
 }
 

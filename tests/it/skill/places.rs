@@ -137,6 +137,27 @@ fn a_home_and_what_it_lies_in_is_no_project() {
     }
 }
 
+/// Anyone could put a `.git` and skills there.
+#[test]
+fn a_folder_for_everyone_s_files_is_no_project() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.file("tmp/.git/HEAD", "");
+    world.file("tmp/.agents/skills/evil/SKILL.md", &agent("evil"));
+    world.file("tmp/mine/a.md", &agent("a"));
+    let chmod = |mode| {
+        std::fs::set_permissions(world.path("tmp"), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    use Scope::{Outside, Project};
+    let names = ["tmp/.agents/skills/evil/SKILL.md", "tmp/mine/a.md"];
+    assert_eq!(world.scopes("tmp/mine", &names), [Project, Project]);
+    chmod(0o1777);
+    assert_eq!(world.scopes("tmp/mine", &names), [Outside, Project]);
+    assert_eq!(world.scopes("tmp", &names), [Outside, Outside]);
+    assert!(world.places("tmp/mine").list().unwrap().is_empty());
+    chmod(0o755);
+}
+
 #[test]
 fn a_word_is_a_name_and_then_a_path() {
     let world = World::new();

@@ -457,6 +457,13 @@ fn a_command_takes_the_prompt_in_at_its_place() {
         (request.prompt.as_str(), request.system_prompt.as_deref()),
         (prompt, Some("You are a planner. Change nothing."))
     );
+    let (request, _) =
+        merged(&read(".gemini/commands/plan.toml"), "claude", Trust::Grant, DispatchRequest::default())
+            .unwrap();
+    assert_eq!(
+        (request.prompt.as_str(), request.system_prompt),
+        ("You are a planner. Change nothing.", None)
+    );
     let failure =
         merged(&read(".gemini/commands/git/commit.toml"), "claude", Trust::Grant, DispatchRequest::default())
             .unwrap_err();
