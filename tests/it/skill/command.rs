@@ -223,10 +223,9 @@ fn skills_shows_one_and_what_it_sets() {
 fn what_a_file_says_does_not_drive_the_terminal() {
     let world = World::new();
     let name = "a\u{1b}[2J\u{202e}";
-    let text = format!(
-        "---\nname: \"a\\e[2J\\u202e\"\ndescription: \"d\\e]0;x\\a\"\n\"k\\e[1m\": 1\n---\nbody\u{1b}[31m\n"
-    );
-    world.file("repo/.agents/skills/x/SKILL.md", &text);
+    let text =
+        "---\nname: \"a\\e[2J\\u202e\"\ndescription: \"d\\e]0;x\\a\"\n\"k\\e[1m\": 1\n---\nbody\u{1b}[31m\n";
+    world.file("repo/.agents/skills/x/SKILL.md", text);
     for args in [&["skills"][..], &["skills", name], &["skills", name, "--on", "gemini"]] {
         let (status, out, err) = world.run(args);
         assert_eq!(status, 0, "{err}");
