@@ -2,7 +2,7 @@
 
 use super::args::RequestArgs;
 use super::print;
-use crate::config::{CONFIG_VAR, Config};
+use crate::config::{Config, Settings, Sources};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::{AgentBuilder, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
@@ -22,15 +22,22 @@ pub(super) struct Prepared<'r> {
 
 /// The configuration file that an argument or TEAMSTER_CONFIG names.
 pub(super) fn config_file(named: Option<&Path>) -> Option<PathBuf> {
-    let var = || std::env::var_os(CONFIG_VAR).filter(|value| !value.is_empty()).map(PathBuf::from);
-    named.map(Path::to_owned).or_else(var)
+    Sources::of_process(named, None).named
 }
 
-/// The configuration and the harnesses that it knows.
-pub(super) fn settings(named: Option<&Path>) -> Result<(Config, HarnessRegistry)> {
-    let config = Config::of_user(config_file(named).as_deref())?;
-    let registry = config.registry()?;
-    Ok((config, registry))
+/// The configuration that holds in a folder, and the harnesses that it knows. What a project's file sets
+/// in vain is said, unless `quiet`.
+pub(super) fn settings(
+    named: Option<&Path>,
+    folder: Option<&Path>,
+    quiet: bool,
+) -> Result<(Config, HarnessRegistry)> {
+    let settings = Settings::read(&Sources::of_process(named, folder))?;
+    if !quiet {
+        settings.ignored.iter().for_each(|ignored| print::note(&ignored.to_string()));
+    }
+    let registry = settings.config.registry()?;
+    Ok((settings.config, registry))
 }
 
 /// The request of the arguments. Flags win over `--request`, which wins over variables and the
@@ -93,7 +100,7 @@ pub(super) fn prepare<'r>(
     Ok(Prepared {
         builder,
         request,
-        profile: config.profile(args.profile.as_deref(), &id)?,
+        profile: config.profile(args.profile.clone().or(var("TEAMSTER_PROFILE")).as_deref(), &id)?,
         output_as_asked: args.output.is_some(),
     })
 }
