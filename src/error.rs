@@ -82,6 +82,8 @@ kinds! {
     EmptyReply = "empty_reply", 1, false;
     /// The CLI's own settings are broken, or something on this machine that it needs is.
     HarnessConfig = "harness_config", 1, false;
+    /// What ran a job in the background was killed before it could write the outcome.
+    Lost = "lost", 1, false;
     /// The request is malformed.
     InvalidRequest = "invalid_request", 2, false;
     /// The harness cannot do what the request asks for.

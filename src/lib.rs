@@ -25,7 +25,11 @@
 //! | `typed` | `complete::<T>()`; `run` | schemars |
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
-//! | `cli` (default) | the command; `run` | clap and friends |
+//! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
+//! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
+//! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
+//! | `review` | `review`: a git diff and its findings; `run` | |
+//! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
 
@@ -45,6 +49,8 @@ pub mod policy;
 mod profile;
 pub mod reply;
 mod request;
+#[cfg(feature = "review")]
+pub mod review;
 #[cfg(feature = "run")]
 pub mod run;
 #[cfg(feature = "validate")]
@@ -56,8 +62,10 @@ pub mod wire;
 
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
+#[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "jobs")]
+pub mod jobs;
 #[cfg(feature = "cli")]
 pub mod rehearse;
 

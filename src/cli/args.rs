@@ -1,5 +1,6 @@
 //! The arguments of the command, with their help.
 
+use super::job::{CancelArgs, JobArgs, ResultArgs, StatusArgs};
 use crate::request::{Effort, Output};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -31,12 +32,16 @@ pub(super) struct Cli {
 #[derive(Subcommand)]
 pub(super) enum Sub {
     /// Run a request; the final text or JSON value goes to stdout
-    #[command(after_help = "EXAMPLES
+    #[command(
+        alias = "task",
+        after_help = "EXAMPLES
   teamster run gemini \"What does src/lib.rs do?\" --permission read-only
   teamster run gemini - < prompt.md
   teamster run --request request.json --json
   teamster run gemini \"List the modules\" --schema modules.schema.json --rehearse=wrong-first
-  teamster run gemini \"Go on\" --resume 329b0690-5f0f-4a57-a36c-5f6a3d4a37a8")]
+  teamster run gemini \"Go on\" --resume 329b0690-5f0f-4a57-a36c-5f6a3d4a37a8
+  teamster run gemini \"Write the tests\" --background    # prints the id of a job; `teamster job --help`"
+    )]
     Run(Box<RunArgs>),
     /// Show what `run` would spawn, without running it
     #[command(after_help = "EXAMPLES
@@ -45,6 +50,28 @@ pub(super) enum Sub {
   teamster argv gemini \"hi\" --tools read_file --explain
   teamster argv gemini \"hi\" --json                # argv, env, stdin, files and report")]
     Argv(Box<ArgvArgs>),
+    /// Review a git diff, read-only: the findings go to stdout
+    #[command(after_help = "EXAMPLES
+  teamster review gemini                            # the working tree, else the branch
+  teamster review gemini --base main --json
+  teamster review gemini src/api --scope working-tree --fail-on high
+  teamster review gemini --sarif=review.sarif
+  teamster review gemini --rehearse                 # no CLI, no account
+
+EXIT STATUS
+  0 also with findings; 3 where one reaches --fail-on; else as for run")]
+    Review(Box<super::review::ReviewArgs>),
+    /// What runs in the background: status, result, wait, logs, cancel, prune
+    Job(JobArgs),
+    /// The same as `job status`
+    #[command(hide = true)]
+    Status(StatusArgs),
+    /// The same as `job result`
+    #[command(hide = true)]
+    Result(ResultArgs),
+    /// The same as `job cancel`
+    #[command(hide = true)]
+    Cancel(CancelArgs),
     /// List the harnesses: what is installed, what was verified, what each can carry
     #[command(
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
@@ -91,6 +118,15 @@ pub(super) struct RunArgs {
     /// Attempts for one valid reply, the first included [default: 3]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(super) attempts: Option<u32>,
+    /// Run it in the background and print the id of the job at once
+    #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply"])]
+    pub(super) background: bool,
+    /// The id of the job: letters, digits, - and _ [default: made up, sorts by time]
+    #[arg(long, value_name = "ID", help_heading = "Background", requires = "background")]
+    pub(super) id: Option<String>,
+    /// The folder of the jobs [default: $TEAMSTER_JOBS_DIR, then teamster/jobs in your state folder]
+    #[arg(long, value_name = "DIR", help_heading = "Background", requires = "background")]
+    pub(super) jobs_dir: Option<PathBuf>,
     /// Keep the folder of every run: its stdin, stdout, stderr and files
     #[arg(long, help_heading = "Where it runs")]
     pub(super) keep_files: bool,
@@ -226,4 +262,6 @@ pub(super) enum SchemaName {
     Event,
     /// The outcome of --json
     Outcome,
+    /// The findings of a review
+    Review,
 }

@@ -2,10 +2,14 @@
 
 mod args;
 mod argv;
+mod dispatch;
+mod findings;
+mod job;
 mod list;
 mod print;
 mod progress;
 mod request;
+mod review;
 mod run;
 mod schema;
 
@@ -31,6 +35,11 @@ pub fn main() -> ExitCode {
     let done = match command {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
+        args::Sub::Review(args) => review::review(&args),
+        args::Sub::Job(args) => job::job(&args),
+        args::Sub::Status(args) => job::status(&args),
+        args::Sub::Result(args) => job::result(&args),
+        args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Schema(args) => schema::schema(&args),
         args::Sub::Completions { shell } => schema::completions(shell),

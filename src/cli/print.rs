@@ -11,11 +11,15 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
 
-/// A result line. A reader that is gone is no error of ours.
+/// A result line.
 pub(super) fn line(text: &str) -> Result<ExitCode> {
+    if text.ends_with('\n') { self::text(text) } else { self::text(&format!("{text}\n")) }
+}
+
+/// A part of a result, as it is. A reader that is gone is no error of ours.
+pub(super) fn text(text: &str) -> Result<ExitCode> {
     let mut out = anstream::stdout();
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+    match write!(out, "{text}").and_then(|()| out.flush()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(e) => {
@@ -32,6 +36,14 @@ pub(super) fn json(value: &impl Serialize) -> Result<ExitCode> {
         serde_json::to_string(value)
     };
     line(&text.unwrap_or_default())
+}
+
+/// The answer of a dispatch that went well: its value, else its text.
+pub(super) fn answer(outcome: &Outcome) -> Result<ExitCode> {
+    match &outcome.value {
+        Some(value) => json(value),
+        None => line(outcome.text.as_deref().unwrap_or_default()),
+    }
 }
 
 /// A notice.

@@ -24,11 +24,13 @@ pub(super) struct Standard {
 }
 
 impl RunFolder {
-    /// Makes the folder (0700) with the command's files (0600) and an empty folder `tmp` in it.
-    pub(super) fn new(command: &Command) -> Result<RunFolder> {
+    /// Makes the folder (0700) with the command's files (0600) and an empty folder `tmp` in it: in `place`,
+    /// or where temporary files are.
+    pub(super) fn new(command: &Command, place: Option<&Path>) -> Result<RunFolder> {
         let mut builder = tempfile::Builder::new();
-        let dir = builder.prefix("teamster-").permissions(Permissions::from_mode(0o700)).tempdir();
-        let dir = dir.map_err(|e| fault("make", &std::env::temp_dir(), &e))?;
+        let named = builder.prefix("teamster-").permissions(Permissions::from_mode(0o700));
+        let place = place.map_or_else(std::env::temp_dir, Path::to_owned);
+        let dir = named.tempdir_in(&place).map_err(|e| fault("make a folder in", &place, &e))?;
         let folder = RunFolder { dir };
         std::fs::create_dir(folder.tmp()).map_err(|e| fault("make", &folder.tmp(), &e))?;
         for file in &command.files {

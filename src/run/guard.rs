@@ -1,6 +1,6 @@
 //! Holds a child and everything that it starts, and lets none of it outlive the run.
 
-use super::tree::{self, GRACE, Known, SHORT_GRACE, Signal};
+use super::tree::{self, GRACE, KERNEL, Known, SHORT_GRACE, Signal};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use tokio::process::Child;
@@ -19,9 +19,6 @@ pub(super) struct Guard {
 /// How often the descendants are noted: one that leaves its parents and clears its environment is
 /// known by that alone.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
-
-/// What not even SIGKILL ends in this time sits in the kernel, and waiting for it would hang the caller.
-const KERNEL: Duration = Duration::from_secs(10);
 
 impl Guard {
     pub(super) fn new(child: Child, run_id: String) -> Guard {

@@ -3,6 +3,7 @@
 use super::Vars;
 use super::cancel::Cancel;
 use super::clocks::{Clocks, Stop, stopped_failure};
+use super::detach::own_session;
 use super::environment::{self, Places};
 use super::folder::RunFolder;
 use super::follow::Follower;
@@ -36,6 +37,11 @@ pub struct LocalRunner {
     pub cancel: Option<Cancel>,
     /// Keep the folder of every run.
     pub keep_files: bool,
+    /// Where the folders of the runs are made; absent is the system's place for temporary files.
+    pub folder: Option<PathBuf>,
+    /// What the marker of every run begins with, so that [`end_marked`](super::end_marked) finds its
+    /// processes also when this one is gone.
+    pub mark: Option<String>,
     /// Kill the child (itself, not what it started) when the thread that starts it ends, also by
     /// SIGKILL; Linux only. For a program that dispatches from its main thread: elsewhere a runtime may
     /// end the thread while the run goes on.
@@ -67,7 +73,7 @@ impl Runner for LocalRunner {
         let home = environment::home(facts, &base);
         preflight::check(command, home.as_deref(), &base, self.rehearse.is_some())?;
         let (program, prefix) = self.program(lowered, facts, &vars)?;
-        let folder = RunFolder::new(command)?;
+        let folder = RunFolder::new(command, self.folder.as_deref())?;
         let tmp = folder.tmp();
         let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let places = Places {
@@ -77,7 +83,7 @@ impl Runner for LocalRunner {
             cwd: &cwd,
             separator: facts.path_separator,
         };
-        let run_id = run_id();
+        let run_id = run_id(self.mark.as_deref());
         let mut env = environment::environment(&base, command, &vars, &places, depth, &run_id)?;
         let mut args: Vec<OsString> = prefix.into_iter().map(OsString::from).collect();
         args.extend(environment::arguments(command, &env, &places)?);
@@ -230,7 +236,7 @@ impl LocalRunner {
         // A session of its own has no terminal to ask at. Where there is none anyway a group is enough, and
         // needs no fork of this process.
         if self.end_with_thread || std::fs::File::open("/dev/tty").is_ok() {
-            session(&mut child, self.end_with_thread);
+            own_session(child.as_std_mut(), self.end_with_thread);
         } else {
             child.process_group(0);
         }
@@ -244,26 +250,6 @@ impl LocalRunner {
                 _ => Failure::new(Kind::HarnessConfig, what),
             }
         })
-    }
-}
-
-/// Gives the child a session of its own, and on Linux its end with this thread's.
-fn session(child: &mut tokio::process::Command, with_thread: bool) {
-    #[cfg(not(target_os = "linux"))]
-    let _ = with_thread;
-    let between = move || {
-        rustix::process::setsid()?;
-        #[cfg(target_os = "linux")]
-        if with_thread {
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-        }
-        Ok(())
-    };
-    // SAFETY: between fork and exec only the system calls setsid and prctl are made, which are
-    // async-signal-safe.
-    #[expect(unsafe_code, reason = "a session of its own needs a step between fork and exec")]
-    unsafe {
-        child.pre_exec(between);
     }
 }
 
@@ -284,9 +270,10 @@ fn missing_runtime(end: &RunEnd) -> Option<Failure> {
 }
 
 /// A name for a run that no other run on this machine has.
-fn run_id() -> String {
+fn run_id(mark: Option<&str>) -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    format!("{}-{}-{now:x}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+    let own = format!("{}-{}-{now:x}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    mark.map_or(own.clone(), |mark| format!("{mark}.{own}"))
 }

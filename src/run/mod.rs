@@ -10,6 +10,7 @@
 
 mod cancel;
 mod clocks;
+mod detach;
 mod env_files;
 mod environment;
 mod folder;
@@ -27,10 +28,13 @@ mod tree;
 mod watch;
 
 pub use cancel::{Cancel, Canceller};
+#[cfg(feature = "jobs")]
+pub(crate) use detach::own_session;
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 pub use local::{LocalRunner, Rehearse};
 pub use resolve::{Found, find};
 pub use shim::{ShimPlan, plan_shim};
+pub use tree::end_marked;
 
 use crate::error::Failure;
 use crate::harness::AgentBuilder;

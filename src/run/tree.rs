@@ -11,6 +11,8 @@ pub(super) type Known = HashMap<i32, u64>;
 pub(super) const GRACE: Duration = Duration::from_secs(3);
 /// How long those that outlived their parent may take.
 pub(super) const SHORT_GRACE: Duration = Duration::from_millis(500);
+/// What not even SIGKILL ends in this time sits in the kernel, and waiting for it would hang the caller.
+pub(super) const KERNEL: Duration = Duration::from_secs(10);
 
 /// Every process that belongs to a run: the descendants of its child, those noted before, and those
 /// with the run's marker in their environment.
@@ -19,26 +21,73 @@ pub(super) const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// `after`: only processes with a larger id are looked at (see [`unwrapped`]).
 pub(super) fn members(child: Option<i32>, run_id: &str, noted: &Known, after: Option<i32>) -> Known {
     let all = os::processes(after);
+    let marker = format!("{MARKER_VAR}={run_id}");
     let mut found = Known::new();
+    for process in all.iter().filter(|process| Some(process.id) != child) {
+        let same = noted.get(&process.id) == Some(&process.born);
+        if same || os::has_entry(process.id, |entry| entry == marker.as_bytes()) {
+            found.insert(process.id, process.born);
+        }
+    }
+    with_descendants(found, child, &all)
+}
+
+/// These processes and all that they started, and what `child` did.
+fn with_descendants(mut found: Known, child: Option<i32>, all: &[Process]) -> Known {
     // A parent's id is mostly smaller, but not always: until nothing new is found.
     loop {
         let before = found.len();
-        for process in &all {
+        for process in all {
             let below = Some(process.parent) == child || found.contains_key(&process.parent);
             if Some(process.id) != child && below {
                 found.insert(process.id, process.born);
             }
         }
         if found.len() == before {
-            break;
+            return found;
         }
     }
-    let marker = format!("{MARKER_VAR}={run_id}");
-    for process in &all {
-        let same = noted.get(&process.id) == Some(&process.born);
-        if Some(process.id) != child && (same || os::has_marker(process.id, marker.as_bytes())) {
-            found.insert(process.id, process.born);
+}
+
+/// Ends every process of a mark and all that they started: SIGTERM, then SIGKILL after half a second. Says
+/// whether nobody is left.
+///
+/// A process is of the mark when its environment has `NAME=MARK` of one of `names`, or a marker of a run
+/// that begins with `MARK.`. Nobody is found where the system shows no environments (macOS). The caller
+/// itself and what it descends from are never ended.
+pub fn end_marked(mark: &str, names: &[&str]) -> bool {
+    let began = std::time::Instant::now();
+    let mut signal = Signal::Term;
+    loop {
+        let left = marked(mark, names);
+        if left.is_empty() {
+            return true;
         }
+        if began.elapsed() > KERNEL {
+            return false;
+        }
+        signal_each(&left, signal);
+        std::thread::sleep(Duration::from_millis(20));
+        if began.elapsed() > SHORT_GRACE {
+            signal = Signal::Kill;
+        }
+    }
+}
+
+/// Every living process of a mark, by [`end_marked`]'s rule.
+fn marked(mark: &str, names: &[&str]) -> Known {
+    let all = os::processes(None);
+    let run = format!("{MARKER_VAR}={mark}.");
+    let own: Vec<String> = names.iter().map(|name| format!("{name}={mark}")).collect();
+    let is =
+        |entry: &[u8]| entry.starts_with(run.as_bytes()) || own.iter().any(|own| own.as_bytes() == entry);
+    let of_it = all.iter().filter(|process| os::has_entry(process.id, is));
+    let found = of_it.map(|process| (process.id, process.born)).collect();
+    let mut found = with_descendants(found, None, &all);
+    let mut above = Some(std::process::id() as i32);
+    while let Some(id) = above {
+        found.remove(&id);
+        above = all.iter().find(|process| process.id == id).map(|process| process.parent).filter(|p| *p > 1);
     }
     found
 }
@@ -111,9 +160,9 @@ mod os {
         Some(Process { id, parent: fields.get(1)?.parse().ok()?, born: fields.get(19)?.parse().ok()? })
     }
 
-    pub(super) fn has_marker(id: i32, marker: &[u8]) -> bool {
+    pub(super) fn has_entry(id: i32, is: impl Fn(&[u8]) -> bool) -> bool {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|b| *b == 0).any(|entry| entry == marker)
+        environment.split(|b| *b == 0).any(is)
     }
 
     pub(super) fn last_id() -> Option<i32> {
@@ -150,7 +199,7 @@ mod os {
         text.lines().filter_map(line).collect()
     }
 
-    pub(super) fn has_marker(_: i32, _: &[u8]) -> bool {
+    pub(super) fn has_entry(_: i32, _: impl Fn(&[u8]) -> bool) -> bool {
         false
     }
 

@@ -30,6 +30,8 @@ mod droid;
 mod gemini;
 #[cfg(feature = "testkit")]
 mod hermes;
+#[cfg(feature = "cli")]
+mod jobs;
 #[cfg(feature = "testkit")]
 mod kimi;
 #[cfg(feature = "testkit")]
@@ -50,6 +52,8 @@ mod replies;
 mod request;
 #[cfg(feature = "run")]
 mod retry;
+#[cfg(feature = "cli")]
+mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;

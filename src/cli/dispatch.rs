@@ -1,0 +1,128 @@
+//! One way to dispatch from the command: progress, events, signals and the runner around the loop.
+
+use super::print;
+use super::progress::Progress;
+use super::request::{Prepared, config_file};
+use crate::config::CONFIG_VAR;
+use crate::dispatch::{DispatchOptions, until_valid};
+use crate::error::{Failure, Kind, Result};
+use crate::outcome::Outcome;
+use crate::rehearse::Script;
+use crate::reply::Event;
+use crate::run::{Canceller, LocalRunner, Rehearse};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// How a request is dispatched and shown.
+#[derive(Default)]
+pub(super) struct Manner {
+    /// The CLI's program, over everything else that names one.
+    pub(super) bin: Option<OsString>,
+    /// The stand-in instead of the CLI.
+    pub(super) rehearse: Option<Rehearse>,
+    /// A field that cannot be carried is an error.
+    pub(super) strict: bool,
+    /// Keep the folder of every run.
+    pub(super) keep_files: bool,
+    /// Print every event as a line of JSON.
+    pub(super) stream: bool,
+    /// Show nothing on stderr.
+    pub(super) quiet: bool,
+}
+
+/// Dispatches a request from this thread, with the live line on stderr. Ctrl-C, SIGTERM and SIGHUP cancel it.
+pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome> {
+    let Prepared { builder, request, profile, output_as_asked } = prepared;
+    let harness = builder.facts().id.clone();
+    let mut progress = Progress::new(&harness, profile.limits.settled()?.attempts, manner.quiet);
+    let mut listen = |event: Event<'_>| {
+        progress.event(&event);
+        if manner.stream {
+            let _ = print::line(&serde_json::to_string(&event).unwrap_or_default());
+        }
+    };
+    let outcome: Result<Outcome> = runtime()?.block_on(async {
+        // Before anything is spawned: an early signal must not leave a child behind.
+        let signals = Signals::caught()?;
+        let (canceller, cancel) = Canceller::new();
+        let mut runner = LocalRunner {
+            bin: manner.bin,
+            rehearse: manner.rehearse,
+            env: None,
+            cancel: Some(cancel),
+            keep_files: manner.keep_files,
+            end_with_thread: true,
+            ..LocalRunner::default()
+        };
+        let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: Some(&mut listen) };
+        let dispatch = until_valid(builder, request, &profile, &mut runner, options);
+        tokio::select! {
+            outcome = dispatch => Ok(outcome),
+            () = signals.cancel(canceller) => {
+                Ok(Outcome::refused(&harness, Failure::new(Kind::Cancelled, "cancelled, without waiting")))
+            }
+        }
+    });
+    progress.finish();
+    outcome
+}
+
+/// A runtime on this thread, which the CLI's life hangs on.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(Kind::HarnessConfig, format!("no runtime: {e}")))
+}
+
+/// The rehearsal that `--rehearse[=SCRIPT]` asks for. `config` is that of the arguments.
+pub(super) fn rehearsal(script: &str, prepared: &Prepared<'_>, config: Option<&Path>) -> Result<Rehearse> {
+    let script = Script::from_text(script, prepared.request.schema.as_ref())?;
+    let mut rehearse = script.rehearse(&prepared.builder.facts().id, own_program()?);
+    // The stand-in reads the same configuration, for a harness that a file declares.
+    let config = config_file(config).and_then(|file| file.canonicalize().ok());
+    rehearse.env.extend(config.map(|file| (CONFIG_VAR.to_owned(), file.display().to_string())));
+    Ok(rehearse)
+}
+
+/// The program that runs now.
+pub(super) fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|e| {
+        Failure::new(Kind::HarnessConfig, format!("teamster's own program cannot be found: {e}"))
+    })
+}
+
+/// Ctrl-C, SIGTERM and SIGHUP, caught from the moment that this is made.
+pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    pub(super) fn caught() -> Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let no = |e| Failure::new(Kind::HarnessConfig, format!("signals cannot be caught: {e}"));
+        let catch = |kind| signal(kind).map_err(no);
+        Ok(Signals([
+            catch(SignalKind::interrupt())?,
+            catch(SignalKind::terminate())?,
+            catch(SignalKind::hangup())?,
+        ]))
+    }
+
+    /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
+    /// the second one: the dispatch is dropped then, and its processes are killed at once.
+    async fn cancel(mut self, canceller: Canceller) {
+        for _ in 0..2 {
+            self.first().await;
+            canceller.cancel();
+        }
+    }
+
+    /// Waits for the next of them.
+    pub(super) async fn first(&mut self) {
+        let [first, second, third] = &mut self.0;
+        tokio::select! {
+            _ = first.recv() => {}
+            _ = second.recv() => {}
+            _ = third.recv() => {}
+        }
+    }
+}
