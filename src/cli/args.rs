@@ -77,6 +77,20 @@ EXIT STATUS
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
     )]
     List(ListArgs),
+    /// Show and check the settings: yours, the project's, the variables
+    Config(super::config::ConfigArgs),
+    /// Let a project's settings count in full: its programs, arguments and variables
+    #[command(
+        after_help = "A project's teamster.toml that is not trusted can only make things stricter. Trust covers the
+file as it is: one that changed is asked for again.
+
+EXAMPLES
+  teamster trust                # shows what the file sets, and asks
+  teamster trust ../api --yes
+  teamster trust --list
+  teamster trust --remove"
+    )]
+    Trust(super::trust::TrustArgs),
     /// Print a JSON Schema of what goes in and comes out
     #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
     Schema(SchemaArgs),
@@ -226,7 +240,7 @@ pub(super) struct RequestArgs {
     /// A profile of the configuration
     #[arg(long, value_name = "NAME", help_heading = "Where it runs")]
     pub(super) profile: Option<String>,
-    /// The configuration file [default: $TEAMSTER_CONFIG, then teamster/teamster.toml in your config folder]
+    /// The file of your settings [default: $TEAMSTER_CONFIG, then teamster/teamster.toml in your config folder]
     #[arg(long, value_name = "FILE", help_heading = "Where it runs")]
     pub(super) config: Option<PathBuf>,
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod argv;
+mod config;
 mod dispatch;
 mod findings;
 mod job;
@@ -12,6 +13,7 @@ mod request;
 mod review;
 mod run;
 mod schema;
+mod trust;
 
 use crate::error::Failure;
 use clap::Parser;
@@ -41,6 +43,8 @@ pub fn main() -> ExitCode {
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::List(args) => list::list(&args),
+        args::Sub::Config(args) => config::config(&args),
+        args::Sub::Trust(args) => trust::trust(&args),
         args::Sub::Schema(args) => schema::schema(&args),
         args::Sub::Completions { shell } => schema::completions(shell),
     };

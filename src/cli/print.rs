@@ -51,6 +51,14 @@ pub(super) fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "{DIM}note: {text}{DIM:#}");
 }
 
+/// What a command came to. A failure is an object on stdout too, where a program reads JSON.
+pub(super) fn told(as_json: bool, done: Result<ExitCode>) -> Result<ExitCode> {
+    if let (true, Err(failure)) = (as_json, &done) {
+        json(&serde_json::json!({"ok": false, "failure": failure}))?;
+    }
+    done
+}
+
 /// A failure, with what the CLI said and the next step.
 pub(super) fn failure(failure: &Failure) {
     let mut err = anstream::stderr();

@@ -2,7 +2,7 @@
 
 use super::args::RequestArgs;
 use super::print;
-use crate::config::{Config, Settings, Sources};
+use crate::config::{Config, Ignored, Settings, Sources};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::{AgentBuilder, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
@@ -34,10 +34,20 @@ pub(super) fn settings(
 ) -> Result<(Config, HarnessRegistry)> {
     let settings = Settings::read(&Sources::of_process(named, folder))?;
     if !quiet {
-        settings.ignored.iter().for_each(|ignored| print::note(&ignored.to_string()));
+        Ignored::notices(&settings.ignored).iter().for_each(|notice| print::note(notice));
     }
-    let registry = settings.config.registry()?;
+    let registry = settings.registry()?;
     Ok((settings.config, registry))
+}
+
+/// A variable of this process that is set and not empty.
+pub(super) fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The profile for a harness: the one that an argument names, else TEAMSTER_PROFILE, else its own.
+pub(super) fn profile(config: &Config, named: Option<&str>, harness: &str) -> Result<Profile> {
+    config.profile(named.map(str::to_owned).or(var("TEAMSTER_PROFILE")).as_deref(), harness)
 }
 
 /// The request of the arguments. Flags win over `--request`, which wins over variables and the
@@ -75,7 +85,6 @@ pub(super) fn prepare<'r>(
             None => {}
         },
     }
-    let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
     let named = platform
         .map(str::to_owned)
         .or(request.harness.take())
@@ -100,7 +109,7 @@ pub(super) fn prepare<'r>(
     Ok(Prepared {
         builder,
         request,
-        profile: config.profile(args.profile.clone().or(var("TEAMSTER_PROFILE")).as_deref(), &id)?,
+        profile: profile(config, args.profile.as_deref(), &id)?,
         output_as_asked: args.output.is_some(),
     })
 }

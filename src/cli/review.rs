@@ -3,7 +3,7 @@
 use super::dispatch::{Manner, dispatch, rehearsal};
 use super::findings::grouped;
 use super::print;
-use super::request::{Prepared, settings};
+use super::request::{Prepared, profile, settings};
 use crate::config::Config;
 use crate::error::{Failure, Kind, Result};
 use crate::harness::HarnessRegistry;
@@ -101,7 +101,7 @@ pub(super) fn review(args: &ReviewArgs) -> Result<ExitCode> {
             Failure::invalid("sarif", "stdout has room for one result").hint("--sarif=FILE beside --json")
         );
     }
-    let done = settings(args.config.as_deref())
+    let done = settings(args.config.as_deref(), args.cwd.as_deref(), args.quiet)
         .and_then(|(config, registry)| reviewed(args, &config, &registry))
         .and_then(|done| report(args, &done));
     match done {
@@ -145,7 +145,7 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
     };
     let once = |inline: bool| -> Result<(Outcome, bool)> {
         let asked = crate::review::request(&changes, &instruction, inline, own.clone())?;
-        let mut profile = config.profile(args.profile.as_deref(), &builder.facts().id)?;
+        let mut profile = profile(config, args.profile.as_deref(), &builder.facts().id)?;
         let limits = Limits { timeout_s: args.timeout, attempts: args.attempts, ..Limits::default() };
         profile.limits = limits.or(&profile.limits);
         // A CLI that takes `@path` for a file: the diff may name one, and then goes as a file itself.

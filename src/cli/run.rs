@@ -14,7 +14,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let settings = settings(args.request.config.as_deref());
+    let settings = settings(args.request.config.as_deref(), args.request.cwd.as_deref(), args.quiet);
     let done = settings
         .as_ref()
         .map_err(Clone::clone)

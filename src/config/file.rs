@@ -1,6 +1,7 @@
 //! The configuration file: default harness, model aliases, profiles.
 
-use super::lines::line_at;
+use super::check::Fault;
+use super::lines::{Lines, dotted, line_at};
 use crate::declared::Declared;
 use crate::error::{Failure, Kind, Result, did_you_mean};
 use crate::harness::HarnessRegistry;
@@ -64,20 +65,33 @@ impl Config {
     ///
     /// Errors: as [`Config::read`].
     pub fn parse(path: &Path, text: &str) -> Result<Config> {
+        Config::parsed(path, text).map_err(Failure::from)
+    }
+
+    /// The same, with the place of the fault.
+    pub(super) fn parsed(path: &Path, text: &str) -> std::result::Result<Config, Fault> {
+        let fault = |line, key: Option<String>, message| Fault {
+            path: path.to_owned(),
+            line,
+            key,
+            message,
+            hint: None,
+        };
         let mut config: Config = toml::from_str(text).map_err(|e| {
-            let place = e.span().map_or(String::new(), |span| format!(":{}", line_at(text, span.start)));
+            let line = e.span().map(|span| line_at(text, span.start));
+            let key = line.and_then(|line| Lines::of(text).at(line).map(str::to_owned));
             let message = e.message();
             let mut words = message.split('`').skip(1).step_by(2);
             let near = match words.next() {
                 Some(unknown) if message.starts_with("unknown field") => did_you_mean(unknown, words),
                 _ => String::new(),
             };
-            Failure::new(Kind::InvalidConfig, format!("{}{place}: {message}{near}", path.display()))
+            fault(line, key, format!("{message}{near}"))
         })?;
         for (name, profile) in &config.profiles {
             profile.limits.settled().map_err(|e| {
-                let message = format!("{}: profiles.{name}.limits: {}", path.display(), e.message);
-                Failure::new(Kind::InvalidConfig, message)
+                let key = format!("{}.limits", dotted("profiles", name));
+                fault(Lines::of(text).under(&key), Some(key), e.message)
             })?;
         }
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -112,14 +126,14 @@ impl Config {
             .collect();
         own.sort();
         for path in self.harness_files.iter().chain(&own) {
-            let declared = Declared::read(path)?;
-            registry.register(Arc::new(declared)).map_err(|e| {
-                let named = Failure::new(e.kind, format!("{}: {}", path.display(), e.message));
-                e.hint.into_iter().fold(named, Failure::hint)
-            })?;
+            add_declared(&mut registry, path)?;
         }
         for (name, platform) in &self.aliases {
-            registry.alias(name, platform)?;
+            registry.alias(name, platform).map_err(|e| {
+                let named =
+                    Failure::new(Kind::InvalidConfig, format!("{}: {}", dotted("aliases", name), e.message));
+                e.hint.into_iter().fold(named, Failure::hint)
+            })?;
         }
         Ok(registry)
     }
@@ -143,6 +157,15 @@ impl Config {
         profile.shared_models = self.models.clone();
         Ok(profile)
     }
+}
+
+/// Adds the harness that a file declares.
+pub(super) fn add_declared(registry: &mut HarnessRegistry, path: &Path) -> Result<()> {
+    let declared = Declared::read(path)?;
+    registry.register(Arc::new(declared)).map_err(|e| {
+        let named = Failure::new(e.kind, format!("{}: {}", path.display(), e.message));
+        e.hint.into_iter().fold(named, Failure::hint)
+    })
 }
 
 /// `teamster/teamster.toml` in the user's config folder.

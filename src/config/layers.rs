@@ -4,7 +4,7 @@ use super::file::{CONFIG_VAR, Config, user_file};
 use super::lines::{Lines, dotted};
 use super::merge::Merge;
 use super::trust::Project;
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::harness::HarnessRegistry;
 use crate::profile::Profile;
 use indexmap::IndexMap;
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
+    /// Nobody set it: what teamster or the harness has built in.
+    BuiltIn,
     /// A variable of the environment.
     Variable(String),
     /// A line of a file.
@@ -29,6 +31,7 @@ pub enum Origin {
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Origin::BuiltIn => f.write_str("built in"),
             Origin::Variable(name) => f.write_str(name),
             Origin::File { path, line } => write!(f, "{}:{line}", path.display()),
         }
@@ -54,6 +57,22 @@ impl std::fmt::Display for Ignored {
     }
 }
 
+impl Ignored {
+    /// One notice for each reason, with the lines and keys.
+    pub fn notices(all: &[Ignored]) -> Vec<String> {
+        let mut by_reason: IndexMap<(&Path, &str), Vec<String>> = IndexMap::new();
+        for ignored in all {
+            let keys = by_reason.entry((&ignored.path, &ignored.why)).or_default();
+            keys.push(format!("`{}` (line {})", ignored.key, ignored.line));
+        }
+        let notice = |((path, why), keys): ((&Path, &str), Vec<String>)| {
+            let are = if keys.len() == 1 { "is" } else { "are" };
+            format!("{}: {} {are} ignored: {why}", path.display(), keys.join(", "))
+        };
+        by_reason.into_iter().map(notice).collect()
+    }
+}
+
 /// What settings are read from.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -74,6 +93,15 @@ impl Sources {
             named: named.map(Path::to_owned).or_else(|| var(CONFIG_VAR).map(PathBuf::from)),
             folder: if no_project { None } else { here() },
         }
+    }
+
+    /// The project's file, where there is one that is not the user's own.
+    ///
+    /// Errors: as [`Project::find`].
+    pub fn project(&self) -> Result<Option<Project>> {
+        let own = self.user().and_then(|user| user.canonicalize().ok());
+        let found = self.folder.as_deref().map(Project::find).transpose()?.flatten();
+        Ok(found.filter(|project| own.as_ref() != Some(&project.path)))
     }
 
     /// The user's file, where there is one.
@@ -106,11 +134,7 @@ impl Settings {
             let (text, config) = Config::read_text(path)?;
             settings = Settings::of_user(config, path, &Lines::of(&text));
         }
-        let same = |project: &Project| {
-            user.as_ref().is_some_and(|user| user.canonicalize().is_ok_and(|user| user == project.path))
-        };
-        let found = sources.folder.as_deref().map(Project::find).transpose()?.flatten();
-        if let Some(project) = found.filter(|project| !same(project)) {
+        if let Some(project) = sources.project()? {
             let config = Config::parse(&project.path, &project.text)?;
             settings.merge(config, project);
         }
@@ -127,53 +151,102 @@ impl Settings {
     /// Puts a project's file over them: only what it may say holds, the rest is in `ignored`.
     pub fn merge(&mut self, config: Config, project: Project) {
         Merge::new(self, &project).config(config);
+        self.ignored.sort_by_key(|ignored| ignored.line);
         self.project = Some(project);
+    }
+
+    /// The harnesses that the settings know, with the aliases.
+    ///
+    /// Errors: as [`Config::registry`], with the place of an alias.
+    pub fn registry(&self) -> Result<HarnessRegistry> {
+        self.config.registry().map_err(|e| {
+            let set = e.message.split(": ").next().and_then(|key| self.origins.get(key)?.last());
+            match set {
+                Some(origin) => Failure { message: format!("{origin}: {}", e.message), ..e },
+                None => e,
+            }
+        })
     }
 
     /// Puts the variables over the files: for showing; a run reads them itself.
     pub fn add_variables(&mut self, registry: &HarnessRegistry, var: &dyn Fn(&str) -> Option<String>) {
-        let mut set = |key: String, name: String| {
-            self.origins.insert(key, vec![Origin::Variable(name)]);
+        let mut set = |key: String, name: &str| {
+            self.origins.insert(key, vec![Origin::Variable(name.to_owned())]);
         };
         if let Some(harness) = var("TEAMSTER_HARNESS") {
             self.config.default_harness = Some(harness);
-            set("default_harness".to_owned(), "TEAMSTER_HARNESS".to_owned());
+            set("default_harness".to_owned(), "TEAMSTER_HARNESS");
         }
-        for facts in registry.iter().map(|builder| builder.facts()) {
+        for facts in registry.iter().map(super::super::harness::AgentBuilder::facts) {
             let name = facts.variable("BIN");
-            if let Some(bin) = var(&name) {
-                let profile: &mut Profile = self.config.profiles.entry(facts.id.clone()).or_default();
-                profile.bin = Some(bin);
-                set(format!("{}.bin", dotted("profiles", &facts.id)), name);
+            let Some(bin) = var(&name) else { continue };
+            self.config.profiles.entry(facts.id.clone()).or_default();
+            let of_it = |(own, profile): &(&String, &mut Profile)| {
+                profile.platform.as_ref().unwrap_or(own) == &facts.id
+            };
+            for (own, profile) in self.config.profiles.iter_mut().filter(of_it) {
+                profile.bin = Some(bin.clone());
+                set(format!("{}.bin", dotted("profiles", own)), &name);
             }
         }
     }
 
-    /// Every value that holds as key and text, in the order of the file; a variable of an agent is `…`.
-    pub fn values(&self) -> Vec<(String, String)> {
-        let mut all = Vec::new();
-        if let Ok(toml::Value::Table(table)) = toml::Value::try_from(self.shown()) {
-            flatten("", &table, &mut all);
-        }
-        all
+    /// The configuration that holds, as TOML; the value of an agent's variable is `…`.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.table()).unwrap_or_default()
     }
 
-    /// The configuration without the values of variables.
-    pub fn shown(&self) -> Config {
+    /// Every value that holds, with where it came from, in the order of the files; as [`Settings::to_toml`].
+    pub fn values(&self) -> Vec<SetValue> {
+        let mut all = Vec::new();
+        flatten("", &self.table(), &mut all);
+        let with = |(key, value): (String, toml::Value)| SetValue {
+            origins: self.origins.get(&key).cloned().unwrap_or_default(),
+            key,
+            value,
+        };
+        all.into_iter().map(with).collect()
+    }
+
+    fn table(&self) -> toml::Table {
         let mut config = self.config.clone();
         let values = config.profiles.values_mut().flat_map(|profile| profile.env.values_mut());
         values.for_each(|value| "…".clone_into(value));
-        config
+        let mut table = toml::Table::try_from(config).unwrap_or_default();
+        without_empty(&mut table);
+        table
     }
 }
 
-fn flatten(above: &str, table: &toml::Table, all: &mut Vec<(String, String)>) {
+/// A value that holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetValue {
+    /// The dotted key.
+    pub key: String,
+    /// The value.
+    pub value: toml::Value,
+    /// Where it came from; a list can come from two files, one after the other.
+    pub origins: Vec<Origin>,
+}
+
+/// Takes tables and lists with nothing in them out.
+fn without_empty(table: &mut toml::Table) {
+    table.retain(|_, value| match value {
+        toml::Value::Table(inner) => {
+            without_empty(inner);
+            !inner.is_empty()
+        }
+        toml::Value::Array(list) => !list.is_empty(),
+        _ => true,
+    });
+}
+
+pub(super) fn flatten(above: &str, table: &toml::Table, all: &mut Vec<(String, toml::Value)>) {
     for (name, value) in table {
         let key = dotted(above, name);
         match value {
             toml::Value::Table(inner) => flatten(&key, inner, all),
-            toml::Value::Array(list) if list.is_empty() => {}
-            other => all.push((key, other.to_string())),
+            other => all.push((key, other.clone())),
         }
     }
 }

@@ -22,6 +22,19 @@ impl Lines {
         self.0.get(key).copied()
     }
 
+    /// The line of a key, or of the first one below it.
+    pub fn under(&self, key: &str) -> Option<usize> {
+        let below = format!("{key}.");
+        let first = || self.iter().filter(|(name, _)| name.starts_with(&below)).map(|(_, line)| line).min();
+        self.line(key).or_else(first)
+    }
+
+    /// The key whose value a line is a part of: the last one that begins there or above.
+    pub fn at(&self, line: usize) -> Option<&str> {
+        let before = self.iter().filter(|(_, begin)| *begin <= line);
+        before.max_by_key(|(_, begin)| *begin).map(|(key, _)| key)
+    }
+
     /// Key and line, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
         self.0.iter().map(|(key, line)| (key.as_str(), *line))

@@ -3,10 +3,11 @@
 //! | key | not trusted | trusted |
 //! | --- | --- | --- |
 //! | `default_harness`, `aliases` | ignored: the prompt would go to another vendor | the project's |
-//! | `models`, a profile's `models` | new aliases only | the project's |
+//! | `models`, a profile's `models` | ignored: an alias can hide a model's real name | the project's, by key |
 //! | a profile's `permission` | the smaller of both | the smaller of both |
 //! | a profile's `limits` | only under the user's, or the default | only under the user's |
-//! | a profile's `bin`, `env` | ignored | the project's, by key |
+//! | a profile's `bin` | ignored | the project's; a path is one from the file's folder |
+//! | a profile's `env` | ignored | the project's, by key |
 //! | a profile's `args`, `env_pass` | ignored | the user's, then the project's |
 //! | `platform` of a profile that the user has | ignored | ignored |
 //! | `harness_files` | ignored: trust covers the text of one file | ignored |
@@ -23,13 +24,15 @@ use indexmap::IndexMap;
 /// A project's file on its way into the settings.
 pub(super) struct Merge<'a> {
     into: &'a mut Settings,
+    /// The user's alone: what the project's profiles start from.
+    user: Settings,
     project: &'a Project,
     lines: Lines,
 }
 
 impl<'a> Merge<'a> {
     pub(super) fn new(into: &'a mut Settings, project: &'a Project) -> Self {
-        Merge { into, lines: Lines::of(&project.text), project }
+        Merge { user: into.clone(), into, lines: Lines::of(&project.text), project }
     }
 
     pub(super) fn config(&mut self, theirs: Config) {
@@ -73,10 +76,7 @@ impl<'a> Merge<'a> {
     }
 
     fn line(&self, key: &str) -> usize {
-        // A table that is empty, or one whose keys alone have lines.
-        let under = format!("{key}.");
-        let first = || self.lines.iter().find(|(name, _)| name.starts_with(&under)).map(|(_, line)| line);
-        self.lines.line(key).or_else(first).unwrap_or(1)
+        self.lines.under(key).unwrap_or(1)
     }
 
     fn take(&mut self, key: &str, after: bool) {
@@ -93,32 +93,23 @@ impl<'a> Merge<'a> {
         self.into.ignored.push(Ignored { key: key.to_owned(), path, line, why: why.into() });
     }
 
-    /// New keys hold; one that the user has needs trust.
+    /// Aliases, each under its own key. One that hides a model's real name would spend the user's money.
     fn models(&mut self, above: &str, own: &mut IndexMap<String, String>, theirs: IndexMap<String, String>) {
         for (name, model) in theirs {
-            let key = dotted(above, &name);
-            if own.get(&name).is_some_and(|known| *known == model) {
-                continue;
+            if own.get(&name) != Some(&model) && self.may(&dotted(above, &name)) {
+                own.insert(name, model);
             }
-            if !own.contains_key(&name) {
-                self.take(&key, false);
-            } else if !self.may(&key) {
-                continue;
-            }
-            own.insert(name, model);
         }
     }
 
     fn profile(&mut self, name: &str, theirs: Profile) {
         let above = dotted("profiles", name);
         let key = |field: &str| format!("{above}.{field}");
-        let known = self.into.config.profiles.get(name).cloned();
+        let known = self.user.config.profiles.get(name).cloned();
         let mut own = match (&known, &theirs.platform) {
-            (Some(_), Some(platform))
-                if known.as_ref().and_then(|own| own.platform.as_ref()) != Some(platform) =>
-            {
+            (Some(own), Some(platform)) if own.platform.as_deref().unwrap_or(name) != platform => {
                 self.refuse(&key("platform"), "the profile is the user's own");
-                known.clone().unwrap_or_default()
+                own.clone()
             }
             (Some(own), _) => own.clone(),
             (None, Some(platform)) => {
@@ -132,7 +123,9 @@ impl<'a> Merge<'a> {
         if let Some(bin) = theirs.bin
             && self.may(&key("bin"))
         {
-            own.bin = Some(bin);
+            // A path is one from the file's own folder, as it is for whoever wrote it.
+            let folder = self.project.path.parent().filter(|_| bin.contains('/'));
+            own.bin = Some(folder.map_or(bin.clone(), |folder| folder.join(&bin).display().to_string()));
         }
         for (field, list, more) in
             [("args", &mut own.args, theirs.args), ("env_pass", &mut own.env_pass, theirs.env_pass)]
@@ -173,16 +166,12 @@ impl<'a> Merge<'a> {
     /// The user's profile for a platform, with its origins under the new name.
     fn inherited(&mut self, above: &str, platform: &str) -> Profile {
         let from = format!("{}.", dotted("profiles", platform));
-        let of_user: Vec<(String, Vec<Origin>)> = self
-            .into
-            .origins
-            .iter()
-            .filter_map(|(key, origin)| {
-                Some((format!("{above}.{}", key.strip_prefix(&from)?), origin.clone()))
-            })
-            .collect();
-        self.into.origins.extend(of_user);
-        self.into.config.profiles.get(platform).cloned().unwrap_or_default()
+        for (key, origin) in &self.user.origins {
+            if let Some(field) = key.strip_prefix(&from) {
+                self.into.origins.insert(format!("{above}.{field}"), origin.clone());
+            }
+        }
+        self.user.config.profiles.get(platform).cloned().unwrap_or_default()
     }
 
     fn limits(&mut self, above: &str, own: &mut Limits, theirs: &Limits) {

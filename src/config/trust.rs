@@ -30,7 +30,7 @@ impl Standing {
     pub fn why(&self) -> &'static str {
         match self {
             Standing::Trusted => "trusted",
-            Standing::Unknown => "the folder is not trusted; `teamster trust` does",
+            Standing::Unknown => "the project is not trusted; `teamster trust` changes that",
             Standing::Changed => {
                 "the file changed since it was trusted; `teamster trust` shows it and asks again"
             }
@@ -65,6 +65,11 @@ impl Project {
             .map(|above| above.join(FILE_NAME))
             .find(|file| file.symlink_metadata().is_ok() && Some(file) != own.as_ref());
         found.map(|path| Project::read(&path)).transpose()
+    }
+
+    /// Why the user's trust does not cover it, if it does not.
+    pub fn untrusted_because(&self) -> Option<&'static str> {
+        (self.standing != Standing::Trusted).then(|| self.standing.why())
     }
 
     fn read(path: &Path) -> Result<Project> {

@@ -70,11 +70,10 @@ impl HarnessRegistry {
     pub fn alias(&mut self, name: &str, platform: &str) -> Result<()> {
         let id = self.get(platform)?.facts().id.clone();
         if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_whitespace) {
-            let message = format!("aliases: `{name}` is no name of one word");
-            return Err(Failure::new(Kind::InvalidConfig, message));
+            return Err(Failure::new(Kind::InvalidConfig, format!("`{name}` is no name of one word")));
         }
         if self.get(name).is_ok() {
-            return Err(Failure::new(Kind::InvalidConfig, format!("aliases: the name `{name}` is taken"))
+            return Err(Failure::new(Kind::InvalidConfig, format!("the name `{name}` is taken"))
                 .hint("give the alias another name"));
         }
         self.aliases.insert(name.to_owned(), id);

@@ -17,6 +17,8 @@ mod cline;
 #[cfg(feature = "testkit")]
 mod codex;
 #[cfg(feature = "cli")]
+mod config;
+#[cfg(feature = "cli")]
 mod conformance;
 #[cfg(feature = "testkit")]
 mod copilot;
