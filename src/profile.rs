@@ -44,7 +44,7 @@ pub struct Profile {
     pub limits: Limits,
 }
 
-/// The forms of `args`, for the schema.
+/// A list of arguments, or one line that is split as a shell would.
 #[cfg(feature = "typed")]
 #[derive(Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
