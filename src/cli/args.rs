@@ -27,6 +27,9 @@ EXIT STATUS
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Sub,
+    /// Write what teamster itself does to this file; TEAMSTER_LOG says how much [default: debug]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Log")]
+    pub(super) log_file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -94,6 +97,11 @@ EXAMPLES
     /// Print a JSON Schema of what goes in and comes out
     #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
     Schema(SchemaArgs),
+    /// Print the manual page, or write all of them
+    #[command(
+        after_help = "EXAMPLES\n  teamster man | man -l -\n  teamster man --out ~/.local/share/man/man1"
+    )]
+    Man(super::man::ManArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "EXAMPLES\n  teamster completions bash > ~/.local/share/bash-completion/completions/teamster"
@@ -120,6 +128,9 @@ pub(super) struct RunArgs {
     /// Say nothing on stderr but errors
     #[arg(long, short, help_heading = "Result")]
     pub(super) quiet: bool,
+    /// Say every step on stderr: the command, tools, refusals, what the CLI tries again
+    #[arg(long, short, help_heading = "Result", conflicts_with = "quiet")]
+    pub(super) verbose: bool,
     /// Seconds for the whole dispatch, all attempts together [default: 600]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
     pub(super) timeout: Option<f64>,
@@ -278,4 +289,6 @@ pub(super) enum SchemaName {
     Outcome,
     /// The findings of a review
     Review,
+    /// A job, as `job` of `job status ID --json` has it
+    Job,
 }

@@ -3,6 +3,7 @@
 use super::dispatch::{Manner, dispatch, rehearsal};
 use super::findings::grouped;
 use super::print;
+use super::progress::Shown;
 use super::request::{Prepared, profile, settings};
 use crate::config::Config;
 use crate::error::{Failure, Kind, Result};
@@ -67,6 +68,9 @@ pub(super) struct ReviewArgs {
     /// Say nothing on stderr but errors
     #[arg(long, short, help_heading = "Result")]
     quiet: bool,
+    /// Say every step on stderr: tools, refusals, what the CLI tries again
+    #[arg(long, short, help_heading = "Result", conflicts_with = "quiet")]
+    verbose: bool,
     /// Seconds for the whole review, all attempts together [default: 600]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
     timeout: Option<f64>,
@@ -161,7 +165,12 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
         let rehearse = args.rehearse.as_deref();
         let rehearse =
             rehearse.map(|script| rehearsal(script, &prepared, args.config.as_deref())).transpose()?;
-        let manner = Manner { bin: args.bin.clone(), rehearse, quiet: args.quiet, ..Manner::default() };
+        let manner = Manner {
+            bin: args.bin.clone(),
+            rehearse,
+            shown: Shown::of(args.quiet, args.verbose),
+            ..Manner::default()
+        };
         Ok((dispatch(prepared, manner)?, refers))
     };
     let mut inlined = changes.diff.len() <= args.inline_limit;

@@ -4,6 +4,7 @@ use super::args::RunArgs;
 use super::dispatch::{Manner, dispatch, rehearsal};
 use super::job::{Background, start};
 use super::print;
+use super::progress::Shown;
 use super::request::{prepare, settings};
 use crate::config::Config;
 use crate::error::Result;
@@ -43,7 +44,7 @@ fn dispatched(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Re
         strict: args.request.strict,
         keep_files: args.keep_files,
         stream: args.stream,
-        quiet: args.quiet,
+        shown: Shown::of(args.quiet, args.verbose),
     };
     if !args.background {
         return report(args, dispatch(prepared, manner)?);

@@ -131,10 +131,12 @@ impl Settings {
         let user = sources.user();
         let mut settings = Settings::default();
         if let Some(path) = &user {
+            tracing::debug!(path = %path.display(), "the user's settings");
             let (text, config) = Config::read_text(path)?;
             settings = Settings::of_user(config, path, &Lines::of(&text));
         }
         if let Some(project) = sources.project()? {
+            tracing::debug!(path = %project.path.display(), standing = ?project.standing, "the project's settings");
             let config = Config::parse(&project.path, &project.text)?;
             settings.merge(config, project);
         }
