@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Mutex;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
 /// Says what goes into the log: a level, or levels by module.
@@ -42,14 +42,15 @@ pub(super) fn begin(file: Option<&Path>) -> Result<()> {
 }
 
 fn filter(text: &str) -> Result<Targets> {
-    // A bare level is for teamster alone, not for what it is built on.
-    let own = text.parse::<tracing::level_filters::LevelFilter>();
-    match own {
+    let no = |why: &dyn std::fmt::Display| {
+        Failure::invalid(VARIABLE, format!("`{}`: {why}", crate::error::cut(text, 60)))
+            .hint("off, error, warn, info, debug, trace; or by module: teamster::run=trace,teamster=info")
+    };
+    match text.parse::<LevelFilter>() {
+        // A bare level is for teamster alone, not for what it is built on.
         Ok(level) => Ok(Targets::new().with_target("teamster", level)),
-        Err(_) => Targets::from_str(text).map_err(|e| {
-            Failure::invalid(VARIABLE, format!("`{}`: {e}", crate::error::cut(text, 60)))
-                .hint("off, error, warn, info, debug, trace; or by module: teamster::run=trace,teamster=info")
-        }),
+        Err(_) if !text.contains(['=', ':']) => Err(no(&"is no level")),
+        Err(_) => Targets::from_str(text).map_err(|e| no(&e)),
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) enum Step {
 #[derive(Default)]
 pub(super) struct Steps {
     tools: HashMap<String, String>,
+    /// The tool that was refused last: that it then failed says nothing new.
+    refused: Option<String>,
 }
 
 impl Steps {
@@ -46,15 +48,20 @@ impl Steps {
                 Step::Worth(format!("{name} {}", words(&input, 120)).trim_end().to_owned())
             }
             Event::ToolResult { id, ok: false, output } => {
-                let name =
-                    id.as_ref().and_then(|id| self.tools.get(&**id)).map_or("the tool", String::as_str);
+                let name = id.as_ref().and_then(|id| self.tools.get(&**id));
+                if name.is_some() && name == self.refused.take().as_ref() {
+                    return None;
+                }
+                let name = name.map_or("the tool", String::as_str);
                 let said = output.as_ref().map_or(String::new(), |json| {
                     json.clone().string().map_or_else(|| json.text().to_owned(), std::borrow::Cow::into_owned)
                 });
                 Step::Worth(format!("{name} failed: {}", words(&said, 120)))
             }
             Event::Denied { tool, reason } => {
-                Step::Worth(format!("{} was refused: {}", words(tool, 60), words(reason, 120)))
+                let tool = words(tool, 60);
+                self.refused = Some(tool.clone());
+                Step::Worth(format!("{tool} was refused: {}", words(reason, 120)))
             }
             Event::Retry { by: By::Harness, message, .. } => {
                 Step::Worth(format!("it tries again: {}", words(message, 160)))
@@ -112,6 +119,9 @@ mod tests {
             steps.of(&Event::ToolResult { id: Some("1".into()), ok: false, output }),
             Some(Step::Worth("read failed: no such file".to_owned()))
         );
+        steps.of(&Event::Denied { tool: "read".into(), reason: "no".into() });
+        let refused = Event::ToolResult { id: Some("1".into()), ok: false, output: None };
+        assert_eq!(steps.of(&refused), None, "its refusal was told");
         assert_eq!(steps.of(&Event::ToolResult { id: None, ok: true, output: None }), None);
     }
 }

@@ -98,7 +98,7 @@ impl Runner for LocalRunner {
             harness = &*facts.id,
             program = %program.display(),
             args = args.len(),
-            stdin_bytes = command.stdin.as_ref().map_or(0, std::string::String::len),
+            stdin_bytes = command.stdin.as_ref().map_or(0, String::len),
             folder = %folder.path().display(),
             run = run_id,
             pid = child.id(),

@@ -67,5 +67,7 @@ mod tidy;
 mod transcripts;
 #[cfg(feature = "testkit")]
 mod vibe;
+#[cfg(feature = "cli")]
+mod view;
 #[cfg(feature = "typed")]
 mod wire;
