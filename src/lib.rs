@@ -27,7 +27,7 @@
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
-//! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
+//! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode> {
-    let (_, registry) = settings(args.config.as_deref())?;
+    let (_, registry) = settings(args.config.as_deref(), None, false)?;
     let chosen: Vec<&dyn AgentBuilder> = match &args.harness {
         Some(name) => vec![registry.get(name)?],
         None => registry.iter().collect(),

@@ -2,10 +2,8 @@
 
 use super::argv::table;
 use super::print;
-use super::request::settings;
+use super::request::{profile, settings};
 use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::HarnessRegistry;
-use crate::profile::Profile;
 use crate::request::DispatchRequest;
 use crate::skill::{Found, Merge, Places, Scope, Skill, Trust, merge, plain};
 use clap::Args;
@@ -47,19 +45,25 @@ pub(super) fn skills(args: &SkillsArgs) -> Result<ExitCode> {
 }
 
 fn shown(args: &SkillsArgs) -> Result<ExitCode> {
-    let (_, registry) = settings(args.config.as_deref())?;
     let here = std::env::current_dir()
         .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
     let cwd = args.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
     if !cwd.is_dir() {
         return Err(Failure::new(Kind::BadCwd, format!("cwd: {} is no directory", cwd.display())));
     }
+    let (config, registry) = settings(args.config.as_deref(), Some(&cwd), false)?;
     let places = Places::of_user(&registry, &cwd);
     let Some(name) = &args.name else { return list(&places.list()?, args.json) };
     let found = places.find(name, &here)?;
     let skill = found.skill?;
     let sets = match &args.on {
-        Some(on) => Some(sets(on, &skill, found.scope, args.trust_skill, &cwd, &registry)?),
+        Some(on) => {
+            let facts = registry.get(on)?.facts();
+            let profile = profile(&config, None, &facts.id)?;
+            let trust = if args.trust_skill { Trust::Vouched } else { found.scope.trust() };
+            let how = Merge { facts, registry: &registry, profile: &profile, trust, tools_stand: false };
+            Some(sets(&skill, &cwd, &how)?)
+        }
         None => None,
     };
     if args.json {
@@ -75,21 +79,11 @@ fn shown(args: &SkillsArgs) -> Result<ExitCode> {
 }
 
 /// What a skill makes of an empty request, and the notices.
-fn sets(
-    on: &str,
-    skill: &Skill,
-    scope: Scope,
-    vouched: bool,
-    cwd: &Path,
-    registry: &HarnessRegistry,
-) -> Result<(Value, Vec<String>)> {
-    let facts = registry.get(on)?.facts();
-    let trust = if vouched { Trust::Vouched } else { scope.trust() };
+fn sets(skill: &Skill, cwd: &Path, how: &Merge<'_>) -> Result<(Value, Vec<String>)> {
     let mut request = DispatchRequest { cwd: Some(cwd.to_owned()), ..DispatchRequest::new("PROMPT") };
-    let how = Merge { facts, registry, profile: &Profile::default(), trust, tools_stand: false };
-    let notices = merge(skill, &mut request, &how)?;
+    let notices = merge(skill, &mut request, how)?;
     request.cwd = None;
-    request.harness = Some(facts.id.clone());
+    request.harness = Some(how.facts.id.clone());
     Ok((json!(request), notices))
 }
 
