@@ -53,7 +53,7 @@ fn shown(args: &SkillsArgs) -> Result<ExitCode> {
     }
     let (config, registry) = settings(args.config.as_deref(), Some(&cwd), false)?;
     let places = Places::of_user(&registry, &cwd);
-    let Some(name) = &args.name else { return list(&places.list()?, args.json) };
+    let Some(name) = &args.name else { return list(&places.list()?, &here, args.json) };
     let found = places.find(name, &here)?;
     let skill = found.skill?;
     let sets = match &args.on {
@@ -91,7 +91,7 @@ fn trusted(scope: Scope) -> bool {
     scope.trust() > Trust::Restrict
 }
 
-fn list(all: &[Found], as_json: bool) -> Result<ExitCode> {
+fn list(all: &[Found], here: &Path, as_json: bool) -> Result<ExitCode> {
     let shadowed = |at: usize| all[..at].iter().any(|before| before.name == all[at].name);
     if as_json {
         let entries = all.iter().enumerate().map(|(at, found)| {
@@ -139,10 +139,23 @@ fn list(all: &[Found], as_json: bool) -> Result<ExitCode> {
             skill.and_then(|skill| skill.harness.as_deref()).unwrap_or("-"),
             &whose,
             &says,
-            &plain(&found.path.display().to_string()),
+            &plain(&short(&found.path, here)),
         ]);
     }
     print::line(&rows.trim_fmt())
+}
+
+/// A path for people: below this folder as it is from there, below the home with a `~`.
+fn short(path: &Path, here: &Path) -> String {
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    if let Ok(below) = path.strip_prefix(real(here)) {
+        return below.display().to_string();
+    }
+    let home = etcetera::home_dir().ok();
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
 }
 
 fn first_line(text: &str) -> String {

@@ -61,6 +61,8 @@ mod rights;
 mod schemas;
 #[cfg(all(feature = "cli", feature = "testkit"))]
 mod skill;
+#[cfg(feature = "run")]
+mod spending;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;

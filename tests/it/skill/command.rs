@@ -187,8 +187,17 @@ fn skills_lists_what_there_is() {
     );
     let (_, table, _) = world.run(&["skills"]);
     assert!(table.contains("project (shadowed)") && table.contains("cannot be read: "), "{table}");
-    let (_, here, _) = world.run_in(&world.path(""), &["skills", "-C", "repo"]);
-    assert_eq!(here, table);
+    // Paths are those from here, and from the home.
+    let ends = |table: &str| {
+        let last = table.lines().filter_map(|line| line.split_whitespace().last());
+        last.filter(|word| word.ends_with(".md")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ends(&table),
+        [".agents/skills/rev/SKILL.md", ".claude/agents/rev.md", "~/.gemini/agents/broken.md"]
+    );
+    let (_, table, _) = world.run_in(&world.path(""), &["skills", "-C", "repo"]);
+    assert_eq!(ends(&table)[1], "repo/.claude/agents/rev.md");
     std::fs::create_dir_all(world.path("empty")).unwrap();
     std::fs::remove_dir_all(world.path("home/.gemini")).unwrap();
     let (status, out, err) = world.run_in(&world.path("empty"), &["skills"]);
