@@ -310,4 +310,6 @@ pub(super) enum SchemaName {
     Review,
     /// A job, as `job` of `job status ID --json` has it
     Job,
+    /// What a skill, agent or command file says
+    Skill,
 }

@@ -19,6 +19,7 @@ pub const MAX_BYTES: u64 = 1 << 20;
 ///
 /// Tool names are those of the file; [`merge`](super::merge) puts them into the words of the harness in use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 pub struct Skill {
     /// The name that it is called by.
     pub name: String,
@@ -39,9 +40,11 @@ pub struct Skill {
     pub tools: Option<ToolPolicy>,
     /// Tools that it does not allow may not run, not even to read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typed", schemars(default))]
     pub closed: bool,
     /// Tools that are denied but for those parts of them which `tools` allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typed", schemars(default))]
     pub parts: Vec<String>,
     /// How far it lets the agent go.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,9 +60,11 @@ pub struct Skill {
     pub max_turns: Option<u32>,
     /// The format's `metadata`, as it stands.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    #[cfg_attr(feature = "typed", schemars(default))]
     pub metadata: IndexMap<String, Value>,
     /// What was read otherwise than it is written, or left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typed", schemars(default))]
     pub notices: Vec<String>,
 }
 

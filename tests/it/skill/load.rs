@@ -80,3 +80,19 @@ fn every_file_loads_as_reviewed() {
         snapshot("skills", group, &text);
     }
 }
+
+#[test]
+#[cfg(feature = "typed")]
+fn every_file_that_loads_fits_the_schema() {
+    let text = include_str!("../../../schemas/skill.schema.json");
+    let schema = teamster::ReplySchema::from_text(text).unwrap();
+    let schema = teamster::schema::Schema::compile(&schema).unwrap();
+    let registry = HarnessRegistry::builtin();
+    let names = files(&fixtures(), is_one);
+    let skills = names.iter().filter_map(|name| Skill::read(&fixtures().join(name), &registry).ok());
+    for skill in skills {
+        let value = json!(skill);
+        assert_eq!(schema.verdict(&value).unwrap(), None, "{value:#}");
+    }
+    assert!(!schema.accepts(&json!({"name": "a"})));
+}
