@@ -194,7 +194,7 @@ fn one(skill: &Skill, scope: Scope, sets: Option<(Value, Vec<String>)>) -> Strin
         _ => (serde_json::Map::new(), skill.notices.clone()),
     };
     for notice in notices {
-        let own = format!("skill {}: ", skill.name);
+        let own = format!("skill {}: ", cut(&skill.name, 60));
         text.push_str(&format!("{:<12}{}\n", "note", notice.strip_prefix(&own).unwrap_or(&notice)));
     }
     if !fields.is_empty() {

@@ -56,7 +56,10 @@ pub fn merge(skill: &Skill, request: &mut DispatchRequest, how: &Merge<'_>) -> R
     request.max_turns = request.max_turns.or(skill.max_turns);
     text(skill, request)?;
     folder(skill, request, how, &mut notices);
-    Ok(notices.into_iter().map(|notice| plain(&format!("skill {}: {notice}", skill.name))).collect())
+    Ok(notices
+        .into_iter()
+        .map(|notice| plain(&format!("skill {}: {notice}", cut(&skill.name, 60))))
+        .collect())
 }
 
 fn named(skill: &Skill, failure: Failure) -> Failure {

@@ -12,6 +12,7 @@ mod parse;
 mod pattern;
 mod places;
 mod read;
+mod rules;
 mod value;
 
 pub use meet::meet;

@@ -93,9 +93,10 @@ fn a_long_key_or_value_does_not_fill_the_message() {
         assert!(why.len() < 1_000, "{} bytes", why.len());
     }
     let key = &long[..500];
-    let text = format!("---\nname: a\n{key}: 1\neffort: {long}\npermissionMode: {long}\n---\n");
+    let text = format!("---\nname: {key}\n{key}: 1\neffort: {long}\npermissionMode: {long}\n---\n");
     let skill = said("a.md", text).unwrap();
-    assert!(skill.notices.iter().all(|notice| notice.len() < 300), "{:?}", skill.notices);
+    let (_, notices) = merged(&skill, "gemini", Trust::Restrict, DispatchRequest::new("p")).unwrap();
+    assert!(notices.iter().all(|notice| notice.len() < 300), "{notices:?}");
 }
 
 #[test]

@@ -385,6 +385,34 @@ fn names_of_one_harness_come_to_the_words_of_another() {
     }
 }
 
+/// As the format has it: `permission` over the map in `tools`, a later pattern over an earlier one; and what is
+/// denied in a list stays denied.
+#[test]
+fn which_rule_wins_does_not_hang_on_the_order_of_the_keys() {
+    let permission = "permission:\n  bash:\n    \"*\": deny\n    \"git *\": allow";
+    let (tools, list) = ("tools:\n  bash: true\n  write: true", "disallowedTools: [bash]");
+    for (fronts, harness, wanted) in [
+        (vec![tools, permission], "gemini", r#"["edit","shell(git)"]"#),
+        (vec![tools, permission, list], "gemini", r#"{"allow":["edit","shell(git)"],"deny":["shell"]}"#),
+        (vec!["permission: {bash: allow, \"*\": deny}"], "gemini", r#"{"deny":["*"]}"#),
+        (
+            vec!["permission: {\"*\": deny, bash: allow}", "tools: {edit: true}"],
+            "pi",
+            r#"{"allow":["bash"],"deny":["read","grep","find","ls"]}"#,
+        ),
+    ] {
+        let mut backwards = fronts.clone();
+        backwards.reverse();
+        for fronts in [fronts, backwards] {
+            let skill = agent(&format!("mode: all\n{}", fronts.join("\n")));
+            let skill = Skill { format: SkillFormat::ModeAgent, ..skill };
+            let (request, _) = merged(&skill, harness, Trust::Grant, DispatchRequest::new("p")).unwrap();
+            let told = serde_json::to_string(&request.tools.unwrap()).unwrap();
+            assert_eq!(told, wanted, "{fronts:?}");
+        }
+    }
+}
+
 #[test]
 fn a_deny_that_cannot_be_kept_is_refused_by_name() {
     for front in ["disallowedTools: FlyToTheMoon", "disallowedTools: FlyToTheMoon\ntools: Read"] {
