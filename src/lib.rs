@@ -26,6 +26,7 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
+//! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `review` | `review`: a git diff and its findings; `run` | |
@@ -60,6 +61,8 @@ pub mod testkit;
 #[cfg(feature = "typed")]
 pub mod wire;
 
+#[cfg(feature = "batch")]
+pub mod batch;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "config")]
