@@ -26,6 +26,7 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
+//! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
@@ -60,6 +61,8 @@ pub mod wire;
 pub mod cli;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 #[cfg(feature = "jobs")]
 pub mod jobs;
 #[cfg(feature = "cli")]
