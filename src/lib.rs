@@ -25,9 +25,11 @@
 //! | `typed` | `complete::<T>()`; `run` | schemars |
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
+//! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
+//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -48,6 +50,8 @@ pub mod policy;
 mod profile;
 pub mod reply;
 mod request;
+#[cfg(feature = "review")]
+pub mod review;
 #[cfg(feature = "run")]
 pub mod run;
 #[cfg(feature = "validate")]

@@ -50,6 +50,17 @@ pub(super) enum Sub {
   teamster argv gemini \"hi\" --tools read_file --explain
   teamster argv gemini \"hi\" --json                # argv, env, stdin, files and report")]
     Argv(Box<ArgvArgs>),
+    /// Review a git diff, read-only: the findings go to stdout
+    #[command(after_help = "EXAMPLES
+  teamster review gemini                            # the working tree, else the branch
+  teamster review gemini --base main --json
+  teamster review gemini src/api --scope working-tree --fail-on high
+  teamster review gemini --sarif=review.sarif
+  teamster review gemini --rehearse                 # no CLI, no account
+
+EXIT STATUS
+  0 also with findings; 3 where one reaches --fail-on; else as for run")]
+    Review(Box<super::review::ReviewArgs>),
     /// What runs in the background: status, result, wait, logs, cancel, prune
     Job(JobArgs),
     /// The same as `job status`
@@ -251,4 +262,6 @@ pub(super) enum SchemaName {
     Event,
     /// The outcome of --json
     Outcome,
+    /// The findings of a review
+    Review,
 }

@@ -3,11 +3,13 @@
 mod args;
 mod argv;
 mod dispatch;
+mod findings;
 mod job;
 mod list;
 mod print;
 mod progress;
 mod request;
+mod review;
 mod run;
 mod schema;
 
@@ -33,6 +35,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
+        args::Sub::Review(args) => review::review(&args),
         args::Sub::Job(args) => job::job(&args),
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),

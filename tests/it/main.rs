@@ -52,6 +52,8 @@ mod replies;
 mod request;
 #[cfg(feature = "run")]
 mod retry;
+#[cfg(feature = "cli")]
+mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;

@@ -109,6 +109,14 @@ impl Lab {
         done(self.spawn(&mut command))
     }
 
+    /// Starts another command of teamster that runs the CLI.
+    pub(crate) fn start_other(&self, name: &str, args: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teamster"));
+        command.arg(name).args(args).arg("--bin").arg(&self.bin);
+        command.args(["--timeout", &self.cli.seconds.run.to_string()]);
+        self.spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
+    }
+
     fn spawn(&self, command: &mut Command) -> Child {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TMPDIR", self.place.tmp()).env("LANG", "C.UTF-8");

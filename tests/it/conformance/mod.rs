@@ -14,6 +14,7 @@ mod lab;
 mod place;
 mod prompts;
 mod record;
+mod review;
 mod special;
 mod table;
 mod widen;
