@@ -1,7 +1,56 @@
 //! What a doctor says.
 
-use crate::error::Kind;
+use crate::error::{Failure, Kind};
+use crate::harness::Facts;
 use serde::{Deserialize, Serialize};
+
+/// All that a doctor says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// teamster's own needs are met, and every harness that was named is fine; where none was named, one
+    /// at least is.
+    pub ok: bool,
+    /// The version of teamster.
+    pub version: String,
+    /// What teamster itself needs.
+    pub teamster: Vec<Check>,
+    /// The harnesses.
+    pub harnesses: Vec<HarnessReport>,
+    /// Why nothing could be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+impl Report {
+    /// The report of these. `named` says that the harnesses were asked for by name.
+    pub fn new(teamster: Vec<Check>, harnesses: Vec<HarnessReport>, named: bool) -> Report {
+        let mut fine = harnesses.iter().map(|harness| harness.ok);
+        let ok = teamster.iter().all(|check| check.ok) && if named { fine.all(|ok| ok) } else { fine.any(|ok| ok) };
+        Report { ok, version: env!("CARGO_PKG_VERSION").to_owned(), teamster, harnesses, failure: None }
+    }
+
+    /// The report where the question itself was wrong.
+    pub fn failed(failure: Failure) -> Report {
+        Report { failure: Some(failure), ok: false, ..Report::new(Vec::new(), Vec::new(), true) }
+    }
+
+    /// The kind that gives the exit status: that of teamster's own first need that is not met, else that of
+    /// the first harness that is installed and not fine, else [`Kind::NotFound`]. `None` where all is well.
+    pub fn kind(&self) -> Option<Kind> {
+        if self.ok {
+            return None;
+        }
+        let asked = self.failure.as_ref().map(|failure| failure.kind);
+        let own = self.teamster.iter().filter(|check| !check.ok).find_map(|check| check.kind);
+        let bad = |there: bool| {
+            let mut harnesses = self.harnesses.iter().filter(move |harness| !harness.ok);
+            harnesses.find(|harness| harness.installed || !there).and_then(|harness| harness.kind)
+        };
+        asked.or(own).or_else(|| bad(true)).or_else(|| bad(false)).or(Some(Kind::NotFound))
+    }
+}
 
 /// How one harness stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,12 +64,16 @@ pub struct HarnessReport {
     /// Whether its program is there.
     pub installed: bool,
     /// Where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What named it: `flag`, a variable, `profile` or `PATH`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
     /// The version that it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The newest version whose contract was checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<String>,
     /// How the one is to the other.
     pub version_verdict: Verdict,
@@ -31,15 +84,43 @@ pub struct HarnessReport {
     /// A small call was made and settled it, the one way or the other.
     pub probed: bool,
     /// What is wrong, or why nothing was proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// The kind of failure, which gives the exit status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// What happened, in one sentence; secrets are replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The next step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Milliseconds that the look took.
     pub duration_ms: u64,
+}
+
+impl HarnessReport {
+    /// A report of a harness that nobody looked at yet.
+    pub(super) fn new(facts: &Facts) -> HarnessReport {
+        HarnessReport {
+            harness: facts.id.clone(),
+            ok: true,
+            installed: false,
+            path: None,
+            found_by: None,
+            version: None,
+            verified: facts.verified.first().map(|verified| verified.version.clone()),
+            version_verdict: Verdict::Unknown,
+            auth: Vec::new(),
+            signed_in: SignedIn::Unknown,
+            probed: false,
+            reason: None,
+            kind: None,
+            message: None,
+            hint: None,
+            duration_ms: 0,
+        }
+    }
 }
 
 /// Why a harness does not work, or is not known to.
@@ -49,7 +130,9 @@ pub struct HarnessReport {
 pub enum Reason {
     /// The program is not there.
     NotFound,
-    /// The version lacks what teamster uses of the CLI.
+    /// It is there and cannot be started, or what it runs on is not there.
+    Broken,
+    /// The version is older than the oldest that can be driven.
     Version,
     /// There is no credential.
     Unauthenticated,
@@ -59,6 +142,8 @@ pub enum Reason {
     ProbeFailed,
     /// Nothing is wrong as far as it was looked at, and no call was made.
     Unprobed,
+    /// The look was ended from outside.
+    Cancelled,
 }
 
 /// A version against those that were checked.
@@ -71,8 +156,8 @@ pub enum Verdict {
     /// Newer than all of those: it is likely to work.
     Newer,
     /// Older than the newest of those, and none of them.
-    Between,
-    /// Older than the oldest that is known to have what teamster uses.
+    Older,
+    /// Older than the oldest that can be driven.
     TooOld,
     /// It says no version, or none was checked.
     #[default]
@@ -109,7 +194,9 @@ pub struct Check {
     /// What was seen.
     pub message: String,
     /// The next step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The kind of failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
 }

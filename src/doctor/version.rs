@@ -1,6 +1,7 @@
 //! The version of a CLI, and what it is worth.
 
 use super::report::Verdict;
+use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::Facts;
 use crate::profile::Profile;
 use crate::run::{Cancel, Question, ask};
@@ -13,13 +14,14 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a CLI says to `--version`, the first word that looks like one. It gets no key.
 ///
-/// `None` where it says none, or takes longer than 15 s.
+/// `None` where it says none, or takes longer than 15 s. Errors: it cannot be started, or what it runs on is
+/// not there; it was cancelled.
 pub async fn ask_version(
     facts: &Facts,
     profile: &Profile,
     program: &Path,
     cancel: Option<Cancel>,
-) -> Option<String> {
+) -> Result<Option<String>> {
     let question = Question {
         facts,
         profile,
@@ -30,8 +32,18 @@ pub async fn ask_version(
         cancel,
         end_with_thread: true,
     };
-    let said = ask(question).await.ok()?;
-    version_in(&said.stdout)
+    match ask(question).await {
+        // 126 and 127 are a shell's and `env`'s words for a program that cannot be run.
+        Ok(said) if matches!(said.status, Some(126 | 127)) => {
+            let last = said.stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+            let what = format!("{} cannot run: {}", program.display(), cut(last.trim(), 300));
+            Err(Failure::new(Kind::NotFound, what)
+                .hint("install what the line names, or put its folder into PATH"))
+        }
+        Ok(said) => Ok(version_in(&said.stdout)),
+        Err(failure) if failure.kind == Kind::Timeout => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 fn version_in(said: &str) -> Option<String> {
@@ -48,12 +60,12 @@ pub fn verdict(facts: &Facts, version: Option<&str>) -> Verdict {
     let older = |other: &str| compare(version, other) == Ordering::Less;
     if facts.verified.iter().any(|verified| verified.version == version) {
         Verdict::Verified
-    } else if facts.min_version.as_deref().is_some_and(older) {
+    } else if facts.min_version.as_ref().is_some_and(|least| older(&least.version)) {
         Verdict::TooOld
     } else {
         match facts.verified.iter().map(|v| v.version.as_str()).max_by(|a, b| compare(a, b)) {
             None => Verdict::Unknown,
-            Some(newest) if older(newest) => Verdict::Between,
+            Some(newest) if older(newest) => Verdict::Older,
             Some(_) => Verdict::Newer,
         }
     }

@@ -29,9 +29,9 @@ pub struct Facts {
     pub evidence: Evidence,
     /// Versions whose contract was checked, the newest first.
     pub verified: Vec<Verified>,
-    /// The oldest version that has what teamster uses of the CLI, where that is known.
+    /// The oldest version that can be driven, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_version: Option<String>,
+    pub min_version: Option<MinVersion>,
     /// Variables that sign it in. Their values are secrets.
     pub auth_env: Vec<String>,
     /// The command that says whether it is signed in, where there is one.
@@ -98,6 +98,17 @@ pub struct Verified {
     pub date: String,
 }
 
+/// The oldest version of a CLI that can be driven.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MinVersion {
+    /// The version.
+    pub version: String,
+    /// What an older one lacks, and how this is known.
+    pub source: String,
+}
+
 /// A command of a CLI that says whether there is a credential, and asks no model for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
@@ -105,8 +116,8 @@ pub struct Verified {
 pub struct StatusCommand {
     /// Its arguments.
     pub args: Vec<String>,
-    /// What it writes, with exit status 0, when there is a credential.
-    pub says_in: String,
+    /// What it writes, one of these, with exit status 0 when there is a credential.
+    pub says_in: Vec<String>,
     /// What it writes, with another exit status, when there is none.
     pub says_out: String,
     /// What it looks at: when that is everything, a no is a no.
