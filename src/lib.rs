@@ -29,7 +29,6 @@
 //! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
-//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.

@@ -109,7 +109,7 @@ impl Signals {
 
     /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
     /// the second one: the dispatch is dropped then, and its processes are killed at once.
-    async fn cancel(mut self, canceller: Canceller) {
+    pub(super) async fn cancel(mut self, canceller: Canceller) {
         for _ in 0..2 {
             self.first().await;
             canceller.cancel();

@@ -2,7 +2,9 @@
 
 mod args;
 mod argv;
+mod diagnosis;
 mod dispatch;
+mod doctor;
 mod findings;
 mod job;
 mod list;
@@ -40,6 +42,7 @@ pub fn main() -> ExitCode {
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
+        args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Schema(args) => schema::schema(&args),
         args::Sub::Completions { shell } => schema::completions(shell),

@@ -14,6 +14,7 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode> {
         SchemaName::Event => include_str!("../../schemas/event.schema.json"),
         SchemaName::Outcome => include_str!("../../schemas/outcome.schema.json"),
         SchemaName::Review => crate::review::SCHEMA,
+        SchemaName::Doctor => include_str!("../../schemas/doctor.schema.json"),
     })
 }
 

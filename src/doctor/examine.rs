@@ -41,12 +41,7 @@ pub async fn examine(builder: &dyn AgentBuilder, profile: &Profile, how: &Examin
     report
 }
 
-async fn steps(
-    builder: &dyn AgentBuilder,
-    profile: &Profile,
-    how: &Examination,
-    report: &mut HarnessReport,
-) {
+async fn steps(builder: &dyn AgentBuilder, profile: &Profile, how: &Examination, report: &mut HarnessReport) {
     let facts = builder.facts();
     report.auth = variables(facts, profile);
     let var = |name: &str| std::env::var_os(name);
@@ -67,7 +62,8 @@ async fn steps(
     if let (Verdict::TooOld, Some(least), Some(own)) =
         (report.version_verdict, &facts.min_version, &report.version)
     {
-        let what = format!("{} {own} is older than {}, the oldest that can be driven", facts.id, least.version);
+        let what =
+            format!("{} {own} is older than {}, the oldest that can be driven", facts.id, least.version);
         let failure = Failure::new(Kind::HarnessConfig, what);
         return report.wrong(Reason::Version, failure.hint(format!("update it: {}", facts.install)));
     }
@@ -128,17 +124,25 @@ impl HarnessReport {
             _ => says_so,
         };
         if !is_auth {
-            let reason = if failure.kind == Kind::Cancelled { Reason::Cancelled } else { Reason::ProbeFailed };
-            return self.wrong(reason, failure);
+            if failure.kind == Kind::Cancelled {
+                return self.wrong(Reason::Cancelled, failure);
+            }
+            self.wrong(Reason::ProbeFailed, failure);
+            if found.is_nothing() && found.status == Some(false) {
+                self.hint = Some(format!("its status command knows no sign-in: {}", facts.sign_in));
+            }
+            return;
         }
         self.probed = true;
         self.signed_in = SignedIn::No;
-        // With no status command a credential may be stored that nothing shows: a server's refusal says it is.
-        if says_so || (found.is_nothing() && (found.status == Some(false) || answered.is_none())) {
+        // Where the CLI's own words for it are not known, what was found tells, and whether a server refused it.
+        let guessed = || found.is_nothing() && (found.status == Some(false) || answered.is_none());
+        if says_so || (facts.signed_out.is_empty() && guessed()) {
             return self.wrong(Reason::Unauthenticated, signed_out(facts));
         }
         let hint = format!("what signs it in ({}) is refused: {}", found.shown(), facts.sign_in);
-        self.wrong(Reason::BadKey, Failure { kind: Kind::Auth, ..failure }.hint(hint));
+        let what = format!("{}'s credential is refused: {}", facts.id, facts.said(&failure.message));
+        self.wrong(Reason::BadKey, Failure::new(Kind::Auth, what).hint(hint));
     }
 }
 

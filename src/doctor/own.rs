@@ -100,7 +100,8 @@ async fn temp() -> Result<Seen> {
     // Another thread that forks at this moment may hold the file open for writing: then it is busy, not barred.
     let ran = tokio::process::Command::new(&program).status().await;
     let barred = ran.is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
-    let barred = barred.then(|| "no program may run from it, which some CLIs need: set TMPDIR to another".into());
+    let barred =
+        barred.then(|| "no program may run from it, which some CLIs need: set TMPDIR to another".into());
     let hint = barred.or_else(|| room(&folder, &folder));
     Ok((folder.display().to_string(), hint))
 }
@@ -123,7 +124,9 @@ fn depth() -> Result<Seen> {
     let depth: u32 = std::env::var(DEPTH_VAR).ok().and_then(|value| value.parse().ok()).unwrap_or(0);
     if depth >= DEPTH_LIMIT {
         let what = format!("this process is {depth} agents deep, and the limit is {DEPTH_LIMIT}");
-        return Err(Failure::new(Kind::Recursion, what).hint("nothing can be dispatched from here; end the loop"));
+        return Err(
+            Failure::new(Kind::Recursion, what).hint("nothing can be dispatched from here; end the loop")
+        );
     }
     Ok((format!("{depth} of {DEPTH_LIMIT}"), None))
 }

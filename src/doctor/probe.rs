@@ -57,7 +57,8 @@ fn with_no_rights(
     let nothing = ToolPolicy::from_text("")?;
     let read_only = Some(Permission::ReadOnly);
     let mut refused = None;
-    for (tools, permission) in [(Some(nothing.clone()), read_only), (Some(nothing), None), (None, read_only)] {
+    for (tools, permission) in [(Some(nothing.clone()), read_only), (Some(nothing), None), (None, read_only)]
+    {
         let request = request(tools, permission);
         match first_command(builder, request.clone(), profile, &DispatchOptions::default()) {
             Ok(_) => return Ok(request),

@@ -27,7 +27,8 @@ impl Report {
     /// The report of these. `named` says that the harnesses were asked for by name.
     pub fn new(teamster: Vec<Check>, harnesses: Vec<HarnessReport>, named: bool) -> Report {
         let mut fine = harnesses.iter().map(|harness| harness.ok);
-        let ok = teamster.iter().all(|check| check.ok) && if named { fine.all(|ok| ok) } else { fine.any(|ok| ok) };
+        let ok = teamster.iter().all(|check| check.ok)
+            && if named { fine.all(|ok| ok) } else { fine.any(|ok| ok) };
         Report { ok, version: env!("CARGO_PKG_VERSION").to_owned(), teamster, harnesses, failure: None }
     }
 
@@ -36,19 +37,23 @@ impl Report {
         Report { failure: Some(failure), ok: false, ..Report::new(Vec::new(), Vec::new(), true) }
     }
 
-    /// The kind that gives the exit status: that of teamster's own first need that is not met, else that of
-    /// the first harness that is installed and not fine, else [`Kind::NotFound`]. `None` where all is well.
+    /// The kind that gives the exit status; `None` where all is well.
+    ///
+    /// Where no harness is fine, that of the first one that is installed, else of the first; then that of the
+    /// first of teamster's own needs that is not met; then that of the first harness that is not fine.
     pub fn kind(&self) -> Option<Kind> {
         if self.ok {
             return None;
         }
         let asked = self.failure.as_ref().map(|failure| failure.kind);
-        let own = self.teamster.iter().filter(|check| !check.ok).find_map(|check| check.kind);
-        let bad = |there: bool| {
-            let mut harnesses = self.harnesses.iter().filter(move |harness| !harness.ok);
-            harnesses.find(|harness| harness.installed || !there).and_then(|harness| harness.kind)
+        let own = || self.teamster.iter().filter(|check| !check.ok).find_map(|check| check.kind);
+        let bad = || {
+            let bad = || self.harnesses.iter().filter(|harness| !harness.ok);
+            bad().find(|harness| harness.installed).or_else(|| bad().next()).and_then(|harness| harness.kind)
         };
-        asked.or(own).or_else(|| bad(true)).or_else(|| bad(false)).or(Some(Kind::NotFound))
+        let is_fine = self.harnesses.iter().any(|harness| harness.ok);
+        let kind = asked.or_else(|| if is_fine { own().or_else(bad) } else { bad().or_else(own) });
+        kind.or(Some(Kind::NotFound))
     }
 }
 

@@ -1,11 +1,11 @@
 //! A short question to a CLI: its version, or whether it is signed in. No agent runs for it.
 
+use super::Vars;
 use super::cancel::Cancel;
 use super::environment::{self, DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 use super::folder::RunFolder;
 use super::guard::Guard;
 use super::local::{cancelled, run_id, session_and_spawn};
-use super::Vars;
 use crate::command::Command;
 use crate::error::{Failure, Kind, Result};
 use crate::harness::Facts;
