@@ -135,10 +135,13 @@ impl HarnessReport {
         }
         self.probed = true;
         self.signed_in = SignedIn::No;
-        // Where the CLI's own words for it are not known, what was found tells, and whether a server refused it.
-        let guessed = || found.is_nothing() && (found.status == Some(false) || answered.is_none());
-        if says_so || (facts.signed_out.is_empty() && guessed()) {
+        if says_so {
             return self.wrong(Reason::Unauthenticated, signed_out(facts));
+        }
+        // Where the CLI's own words for it are not known, what was found tells, and whether a server refused it.
+        let is_nothing = found.is_nothing() && (found.status == Some(false) || answered.is_none());
+        if facts.signed_out.is_empty() && is_nothing {
+            return self.wrong(Reason::Unauthenticated, failure.hint(facts.sign_in.clone()));
         }
         let hint = format!("what signs it in ({}) is refused: {}", found.shown(), facts.sign_in);
         let what = format!("{}'s credential is refused: {}", facts.id, facts.said(&failure.message));
