@@ -3,7 +3,7 @@
 use super::Declared;
 use super::template::{Place, Template};
 use crate::error::Kind;
-use crate::harness::{Capabilities, Evidence, Facts, HarnessTool, Verified};
+use crate::harness::{Capabilities, Evidence, Facts, HarnessTool, MinVersion, StatusCommand, Verified};
 use crate::policy::Permission;
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -29,8 +29,12 @@ struct File {
     docs: String,
     #[serde(default)]
     verified: Vec<Verified>,
+    min_version: Option<MinVersion>,
     #[serde(default)]
     auth_env: Vec<String>,
+    status: Option<StatusCommand>,
+    #[serde(default)]
+    signed_out: Vec<String>,
     #[serde(default)]
     env_pass: Vec<String>,
     #[serde(default)]
@@ -188,6 +192,9 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
     if let Some(status) = file.exit_statuses.keys().find(|status| status.parse::<u8>().is_err()) {
         return Err(format!("exit_statuses: `{status}` is no exit status"));
     }
+    if let Some(why) = without_words(file.status.as_ref(), &file.signed_out) {
+        return Err(why);
+    }
     let args = file.command.args.get_ref();
     let wrong = |why: &str| Err(at(file.command.args.span(), "command.args", why.to_owned()));
     let has = |place| args.iter().any(|template| template.has(place));
@@ -241,7 +248,10 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
         docs: file.docs,
         evidence: Evidence::Declared,
         verified: file.verified,
+        min_version: file.min_version,
         auth_env: file.auth_env,
+        status: file.status,
+        signed_out: file.signed_out,
         env_pass: file.env_pass,
         session_env: file.session_env,
         exit_statuses: file.exit_statuses,
@@ -262,6 +272,20 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
         only_tools: file.rights.only_tools.map(Spanned::into_inner),
         reader: Arc::new(file.reader.map(Spanned::into_inner).unwrap_or_default()),
     })
+}
+
+/// A word that every output holds tells nothing.
+fn without_words(status: Option<&StatusCommand>, signed_out: &[String]) -> Option<String> {
+    let is_empty = |words: &String| words.trim().is_empty();
+    match status {
+        Some(status) if status.args.is_empty() => Some("status.args: no arguments".to_owned()),
+        Some(status) if status.says_in.iter().any(is_empty) || status.says_in.is_empty() => {
+            Some("status.says_in: no words".to_owned())
+        }
+        Some(status) if is_empty(&status.says_out) => Some("status.says_out: no words".to_owned()),
+        _ if signed_out.iter().any(is_empty) => Some("signed_out: no words".to_owned()),
+        _ => None,
+    }
 }
 
 /// What the arguments and the rights carry.

@@ -106,6 +106,7 @@ pub struct MinVersion {
     /// The version.
     pub version: String,
     /// What an older one lacks, and how this is known.
+    #[serde(default)]
     pub source: String,
 }
 
@@ -123,6 +124,7 @@ pub struct StatusCommand {
     /// What it looks at: when that is everything, a no is a no.
     pub covers: StatusCovers,
     /// How this is known: what was run, the version and the day.
+    #[serde(default)]
     pub source: String,
 }
 

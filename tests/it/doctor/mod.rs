@@ -4,3 +4,4 @@ mod command;
 mod place;
 mod verdicts;
 mod versions;
+mod words;
