@@ -22,11 +22,17 @@ pub(super) fn shown(report: &Report, short: bool) -> String {
     let mut out = format!("teamster {}\n", report.version);
     write_all(&mut out, &report.teamster.iter().map(own).collect::<Vec<_>>());
     let (there, absent): (Vec<_>, Vec<_>) = report.harnesses.iter().partition(|h| h.installed || !short);
-    out.push('\n');
+    if !report.harnesses.is_empty() {
+        out.push('\n');
+    }
+    let is_any_there = !there.is_empty();
     write_all(&mut out, &there.into_iter().map(harness).collect::<Vec<_>>());
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|harness| harness.harness.as_str()).collect();
         let _ = writeln!(out, "{DIM}not installed: {}{DIM:#}", names.join(", "));
+        if !is_any_there {
+            out.push_str("next: `teamster list PLATFORM` says how to install one\n");
+        }
     }
     if report
         .harnesses

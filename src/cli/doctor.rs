@@ -6,7 +6,7 @@ use super::print;
 use super::request::{config_file, settings};
 use crate::config::{Config, user_file};
 use crate::doctor::{Examination, HarnessReport, Look, Report, check_teamster, examine, together};
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, HarnessRegistry};
 use crate::profile::{Limits, Profile};
 use crate::run::{Cancel, Canceller};
@@ -76,10 +76,16 @@ fn examined(args: &DoctorArgs) -> Result<Report> {
     let limits = Limits { timeout_s: Some(args.timeout), ..Limits::default() };
     let timeout = limits.settled()?.timeout;
     let settings = settings(args.config.as_deref());
-    let told = settings.as_ref().map(|_| source(args)).map_err(Clone::clone);
-    let looks = match &settings {
-        Ok((config, registry)) => Some((chosen(args, config, registry)?, registry)),
-        Err(_) => None,
+    // With settings that are broken nothing else is looked at: a call would be made in another way than theirs.
+    let (told, looks) = match &settings {
+        Ok((config, registry)) => match chosen(args, config, registry) {
+            Ok(looks) => (Ok(source(args)), looks),
+            Err(failure) if failure.kind == Kind::InvalidConfig && args.profile.is_none() => {
+                (Err(failure), Vec::new())
+            }
+            Err(failure) => return Err(failure),
+        },
+        Err(failure) => (Err(failure.clone()), Vec::new()),
     };
     runtime()?.block_on(async {
         // Before anything is spawned: an early signal must not leave a child behind.
@@ -87,16 +93,13 @@ fn examined(args: &DoctorArgs) -> Result<Report> {
         let (canceller, cancel) = Canceller::new();
         let all = async {
             let checks = check_teamster(told).await;
-            let harnesses = match looks {
-                Some((looks, _)) => all(args, looks, timeout, &cancel).await,
-                None => Vec::new(),
-            };
+            let harnesses = all(args, looks, timeout, &cancel).await;
             Report::new(checks, harnesses, named)
         };
         tokio::select! {
             report = all => Ok(report),
-            () = signals.cancel(canceller.clone()) => {
-                Err(Failure::new(crate::error::Kind::Cancelled, "cancelled, without waiting"))
+            () = signals.cancel(canceller) => {
+                Err(Failure::new(Kind::Cancelled, "cancelled, without waiting"))
             }
         }
     })

@@ -87,7 +87,11 @@ async fn steps(builder: &dyn AgentBuilder, profile: &Profile, how: &Examination,
     }
     match probe(builder, profile, how).await {
         Err(failure) if is_about_rights(failure.kind) => {
-            let why = format!("no call was made, since it cannot be one without rights: {}", failure.message);
+            let why = match failure.kind {
+                Kind::Unenforceable => "no call was made, since it would not be one without rights",
+                _ => "no call was made",
+            };
+            let why = format!("{why}: {}", failure.message);
             report.unproven(why, None);
         }
         Err(failure) => report.wrong(Reason::ProbeFailed, failure),
@@ -104,7 +108,7 @@ impl HarnessReport {
         self.reason = Some(reason);
         self.kind = Some(failure.kind);
         self.message = Some(failure.message);
-        self.hint = failure.hint.map(|hint| hint.into_owned());
+        self.hint = failure.hint.map(std::borrow::Cow::into_owned);
     }
 
     fn unproven(&mut self, message: String, hint: Option<String>) {

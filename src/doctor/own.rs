@@ -35,7 +35,7 @@ fn check(name: &str, seen: Result<Seen>) -> Check {
             name,
             ok: false,
             message: failure.message,
-            hint: failure.hint.map(|hint| hint.into_owned()),
+            hint: failure.hint.map(std::borrow::Cow::into_owned),
             kind: Some(failure.kind),
         },
     }

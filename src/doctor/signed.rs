@@ -72,7 +72,8 @@ pub(super) async fn look(facts: &Facts, profile: &Profile, program: &Path, cance
             Some(1..) if says(&status.says_out) => Some(false),
             _ => None,
         };
-        found.is_whole = status.covers == StatusCovers::All;
+        // Arguments of the profile may bring a credential along, and the command does not get them.
+        found.is_whole = status.covers == StatusCovers::All && profile.args.is_empty();
     }
     found
 }

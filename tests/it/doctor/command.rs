@@ -55,7 +55,13 @@ fn where_nothing_is_fine_the_first_that_is_installed_gives_the_status() {
     gemini(&place, "0.61.0", "echo 'Please set an Auth method' >&2; exit 41");
     assert_eq!(place.doctor(&[], &[]).status, 41);
     let nothing = Place::new();
-    assert_eq!(nothing.doctor(&["--json", "--skip-probe"], &[]).status, 127);
+    let told = nothing.doctor(&["--skip-probe"], &[]);
+    assert_eq!(told.status, 127);
+    assert!(
+        told.stdout.ends_with("next: `teamster list PLATFORM` says how to install one\n"),
+        "{}",
+        told.stdout
+    );
 }
 
 #[test]
@@ -100,6 +106,11 @@ fn broken_settings_are_a_check_that_fails_and_names_the_place() {
     let message = check["message"].as_str().expect("a message");
     assert!(message.contains(&config) && message.contains("default_harnes"), "{message}");
     fits(&told.json());
+    // A profile that is for another harness than its name says.
+    place.write("teamster.toml", "[profiles.gemini]\nplatform = \"claude\"\n");
+    let told = place.doctor(&["--json", "--config", &config], &[]);
+    assert_eq!((told.status, &told.check("settings")["ok"]), (2, &json!(false)));
+    assert_eq!(told.json()["harnesses"], json!([]));
 }
 
 #[test]

@@ -183,6 +183,13 @@ fn a_status_command_that_looks_at_everything_saves_the_call_with_its_no() {
     assert_eq!(seen, (0, &json!("unprobed"), &json!("stored"), &json!(false)));
     let harness = place.doctor(&["claude", "--json"], &[]).harness();
     assert_eq!((&harness["signed_in"], &harness["probed"]), (&json!("yes"), &json!(true)), "{harness}");
+
+    // The profile's arguments may name settings with a key: then the call tells.
+    place.program("claude", &body("  \"loggedIn\": false,", 1));
+    place.write("teamster.toml", "[profiles.claude]\nargs = [\"--debug\"]\n");
+    let config = place.path("teamster.toml").display().to_string();
+    let told = place.doctor(&["claude", "--json", "--config", &config], &[]);
+    assert_eq!((told.status, &told.harness()["probed"]), (0, &json!(true)), "{}", told.harness());
 }
 
 /// codex's status command looks at the stored login alone: a variable may sign it in all the same.
