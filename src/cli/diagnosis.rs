@@ -1,6 +1,6 @@
 //! The report of a doctor, for people.
 
-use crate::doctor::{Check, HarnessReport, Reason, Report, SignedIn, Verdict};
+use crate::doctor::{Check, HarnessReport, Reason, Report, Verdict};
 use crate::error::cut;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
@@ -8,13 +8,14 @@ use std::fmt::Write;
 const GOOD: (&str, Style) = ("✓", AnsiColor::Green.on_default());
 const SO_SO: (&str, Style) = ("!", AnsiColor::Yellow.on_default());
 const BAD: (&str, Style) = ("✗", AnsiColor::Red.on_default().bold());
+const PLAIN: Style = Style::new();
 const DIM: Style = Style::new().dimmed();
 
 /// One thing: a mark, its columns, and lines below the last of them.
 struct Item {
     mark: (&'static str, Style),
     columns: [String; 2],
-    lines: Vec<String>,
+    lines: Vec<(Style, String)>,
 }
 
 /// The report as text. With `short`, harnesses that are not installed share a line.
@@ -29,7 +30,8 @@ pub(super) fn shown(report: &Report, short: bool) -> String {
     write_all(&mut out, &there.into_iter().map(harness).collect::<Vec<_>>());
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|harness| harness.harness.as_str()).collect();
-        let _ = writeln!(out, "{DIM}not installed: {}{DIM:#}", names.join(", "));
+        let line = format!("not installed: {}", names.join(", "));
+        let _ = writeln!(out, "{}", wrapped(DIM, &line, room(0)).join("\n"));
         if !is_any_there {
             out.push_str("next: `teamster list PLATFORM` says how to install one\n");
         }
@@ -44,17 +46,45 @@ pub(super) fn shown(report: &Report, short: bool) -> String {
     out
 }
 
+/// Writes them below each other. On a terminal a line that is too long goes on below its own beginning.
 fn write_all(out: &mut String, items: &[Item]) {
     let width = |at: usize| items.iter().map(|item| item.columns[at].chars().count()).max().unwrap_or(0);
     let (first, second) = (width(0), width(1));
-    let indent = " ".repeat(2 + first + 2 + if second > 0 { second + 2 } else { 0 });
+    let before = 2 + first + 2 + if second > 0 { second + 2 } else { 0 };
+    let indent = " ".repeat(before);
     for Item { mark: (mark, style), columns: [name, version], lines } in items {
         let _ = write!(out, "{style}{mark}{style:#} {name:first$}  ");
         if second > 0 {
             let _ = write!(out, "{version:second$}  ");
         }
+        let lines: Vec<String> =
+            lines.iter().flat_map(|(style, line)| wrapped(*style, line, room(before))).collect();
         let _ = writeln!(out, "{}", lines.join(&format!("\n{indent}")));
     }
+}
+
+/// What a line has left of a terminal's width; no end where stdout is none.
+fn room(before: usize) -> usize {
+    comfy_table::Table::new().width().map_or(usize::MAX, |all| usize::from(all).saturating_sub(before))
+}
+
+/// A line in pieces of at most `room` characters, cut at blanks; a word stays whole.
+fn wrapped(style: Style, line: &str, room: usize) -> Vec<String> {
+    let (mut pieces, mut piece, mut length) = (Vec::new(), String::new(), 0);
+    for word in line.split(' ') {
+        let more = word.chars().count();
+        if length > 0 && length + 1 + more > room.max(24) {
+            pieces.push(std::mem::take(&mut piece));
+            length = 0;
+        } else if !piece.is_empty() {
+            piece.push(' ');
+            length += 1;
+        }
+        piece.push_str(word);
+        length += more;
+    }
+    pieces.push(piece);
+    pieces.into_iter().map(|piece| format!("{style}{piece}{style:#}")).collect()
 }
 
 fn own(check: &Check) -> Item {
@@ -63,7 +93,7 @@ fn own(check: &Check) -> Item {
         (true, Some(_)) => SO_SO,
         (true, None) => GOOD,
     };
-    let mut lines = vec![line(&check.message)];
+    let mut lines = vec![(PLAIN, line(&check.message))];
     lines.extend(check.hint.as_deref().map(next));
     Item { mark, columns: [check.name.clone(), String::new()], lines }
 }
@@ -74,9 +104,9 @@ fn harness(report: &HarnessReport) -> Item {
         (true, false) => SO_SO,
         (true, true) => GOOD,
     };
-    let mut lines = vec![finding(report)];
-    lines.extend(note(report));
-    lines.extend(report.path.as_ref().map(|path| format!("{DIM}{}{DIM:#}", line(path))));
+    let mut lines = vec![(PLAIN, finding(report))];
+    lines.extend(note(report).map(|note| (PLAIN, note)));
+    lines.extend(report.path.as_ref().map(|path| (DIM, line(path))));
     // One line at the end says it for all of them.
     let hint = report.hint.as_deref().filter(|_| report.reason != Some(Reason::Unprobed));
     lines.extend(hint.map(next));
@@ -85,34 +115,31 @@ fn harness(report: &HarnessReport) -> Item {
 }
 
 fn finding(report: &HarnessReport) -> String {
-    let message = report.message.as_deref().map(line).unwrap_or_default();
-    match (report.reason, report.signed_in) {
-        (None, _) => format!("answers ({:.1} s)", report.duration_ms as f64 / 1000.0),
-        (Some(Reason::Unprobed), SignedIn::Variable) => format!("{message}; set: {}", report.auth.join(", ")),
-        (Some(Reason::Unprobed), SignedIn::Stored) => format!("{message}; it says that it is signed in"),
-        (Some(Reason::Unprobed), _) => format!("{message}; nothing says whether it is signed in"),
-        (Some(_), _) => message,
+    match report.reason {
+        None => format!("answers ({:.1} s)", report.duration_ms as f64 / 1000.0),
+        Some(_) => report.message.as_deref().map(line).unwrap_or_default(),
     }
 }
 
 /// A word about the version, where it is none of those that were checked.
 fn note(report: &HarnessReport) -> Option<String> {
     let verified = report.verified.as_deref();
+    let is_asked = report.installed && !matches!(report.reason, Some(Reason::Broken | Reason::Cancelled));
     match (report.version_verdict, verified) {
         (Verdict::Newer, Some(newest)) => Some(format!("newer than {newest}, the newest that was verified")),
         (Verdict::Older, Some(newest)) => Some(format!("older than {newest}, and was not verified itself")),
         (Verdict::Unknown, None) if report.version.is_some() => {
             Some("no version of it was verified".to_owned())
         }
-        (Verdict::Unknown, _) if report.installed && report.version.is_none() => {
+        (Verdict::Unknown, _) if report.version.is_none() && is_asked => {
             Some("it says no version".to_owned())
         }
         _ => None,
     }
 }
 
-fn next(hint: &str) -> String {
-    format!("next: {}", line(hint))
+fn next(hint: &str) -> (Style, String) {
+    (PLAIN, format!("next: {}", line(hint)))
 }
 
 /// One line, not too long, and without what a terminal would obey.

@@ -32,9 +32,8 @@ struct File {
     min_version: Option<MinVersion>,
     #[serde(default)]
     auth_env: Vec<String>,
-    status: Option<StatusCommand>,
-    #[serde(default)]
-    signed_out: Vec<String>,
+    status: Option<Spanned<StatusCommand>>,
+    signed_out: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     env_pass: Vec<String>,
     #[serde(default)]
@@ -192,8 +191,20 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
     if let Some(status) = file.exit_statuses.keys().find(|status| status.parse::<u8>().is_err()) {
         return Err(format!("exit_statuses: `{status}` is no exit status"));
     }
-    if let Some(why) = without_words(file.status.as_ref(), &file.signed_out) {
-        return Err(why);
+    // A word that every output holds tells nothing.
+    let is_blank = |words: &String| words.trim().is_empty();
+    if let Some(words) = file.signed_out.as_ref().filter(|words| words.get_ref().iter().any(is_blank)) {
+        return Err(at(words.span(), "signed_out", "one of them is empty".to_owned()));
+    }
+    if let Some(status) = &file.status {
+        let StatusCommand { args, says_in, says_out, .. } = status.get_ref();
+        if args.is_empty() || says_in.is_empty() || says_in.iter().chain([says_out]).any(is_blank) {
+            return Err(at(
+                status.span(),
+                "status",
+                "args, says_in and says_out may not be empty".to_owned(),
+            ));
+        }
     }
     let args = file.command.args.get_ref();
     let wrong = |why: &str| Err(at(file.command.args.span(), "command.args", why.to_owned()));
@@ -250,8 +261,8 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
         verified: file.verified,
         min_version: file.min_version,
         auth_env: file.auth_env,
-        status: file.status,
-        signed_out: file.signed_out,
+        status: file.status.map(Spanned::into_inner),
+        signed_out: file.signed_out.map(Spanned::into_inner).unwrap_or_default(),
         env_pass: file.env_pass,
         session_env: file.session_env,
         exit_statuses: file.exit_statuses,
@@ -272,20 +283,6 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
         only_tools: file.rights.only_tools.map(Spanned::into_inner),
         reader: Arc::new(file.reader.map(Spanned::into_inner).unwrap_or_default()),
     })
-}
-
-/// A word that every output holds tells nothing.
-fn without_words(status: Option<&StatusCommand>, signed_out: &[String]) -> Option<String> {
-    let is_empty = |words: &String| words.trim().is_empty();
-    match status {
-        Some(status) if status.args.is_empty() => Some("status.args: no arguments".to_owned()),
-        Some(status) if status.says_in.iter().any(is_empty) || status.says_in.is_empty() => {
-            Some("status.says_in: no words".to_owned())
-        }
-        Some(status) if is_empty(&status.says_out) => Some("status.says_out: no words".to_owned()),
-        _ if signed_out.iter().any(is_empty) => Some("signed_out: no words".to_owned()),
-        _ => None,
-    }
 }
 
 /// What the arguments and the rights carry.

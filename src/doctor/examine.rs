@@ -83,7 +83,7 @@ async fn steps(builder: &dyn AgentBuilder, profile: &Profile, how: &Examination,
     }
     if !how.call {
         let next = format!("`teamster doctor {}` without --skip-probe tries it by one small call", facts.id);
-        return report.unproven("no call was made".to_owned(), Some(next));
+        return report.unproven(format!("no call was made; {}", found.said()), Some(next));
     }
     match probe(builder, profile, how).await {
         Err(failure) if is_about_rights(failure.kind) => {

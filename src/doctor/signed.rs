@@ -31,6 +31,16 @@ impl Found {
         self.status != Some(true) && self.variables.is_empty()
     }
 
+    /// What all this says, for a message.
+    pub(super) fn said(&self) -> String {
+        match (self.variables.as_slice(), self.status) {
+            ([], Some(true)) => "its status command says that it is signed in".to_owned(),
+            ([], Some(false)) => "its status command knows no sign-in".to_owned(),
+            ([], None) => "nothing says whether it is signed in".to_owned(),
+            (names, _) => format!("set: {}", names.join(", ")),
+        }
+    }
+
     /// What may sign it in, for a message.
     pub(super) fn shown(&self) -> String {
         match (self.variables.as_slice(), self.status) {

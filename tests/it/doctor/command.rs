@@ -209,6 +209,22 @@ fn not_more_than_asked_for_run_at_once_and_their_order_stays() {
     assert_eq!(*most.borrow(), 3);
 }
 
+/// `list` asks as the doctor does: the program that the profile names, with no key.
+#[test]
+fn list_finds_what_a_profile_names_and_asks_its_version_without_a_key() {
+    let place = Place::new();
+    let real = gemini(&place, "0.61.0", FINE);
+    let other = real.with_file_name("other");
+    std::fs::rename(&real, &other).expect("renamed");
+    place.write("teamster.toml", &format!("[profiles.gemini]\nbin = \"{}\"\n", other.display()));
+    let config = place.path("teamster.toml").display().to_string();
+    let output = place.command(&["list", "gemini", "--json", "--config", &config]).output().expect("runs");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let seen =
+        (&json[0]["installed"], &json[0]["installed_version"], &json[0]["installed_version_is_verified"]);
+    assert_eq!(seen, (&json!(other), &json!("0.61.0"), &json!(true)));
+}
+
 #[test]
 fn the_kind_of_a_report_is_that_of_its_failure() {
     let report = Report::failed(teamster::Failure::new(Kind::UnknownHarness, "no"));

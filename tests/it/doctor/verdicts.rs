@@ -249,6 +249,28 @@ fn a_call_that_would_have_rights_is_not_made() {
     assert_eq!(place.read("calls"), "--version\n");
 }
 
+/// What a file declares counts as what ships does.
+#[test]
+fn a_harness_from_a_file_has_its_own_status_words_and_oldest_version() {
+    let place = Place::new();
+    place.write("teamster.toml", "harness_files = [\"scribe.toml\"]\n");
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/harness.toml"));
+    place.write("scribe.toml", &text.expect("the example"));
+    let config = place.path("teamster.toml").display().to_string();
+    let verdict = |version: &str, rest: &str| {
+        place.program("scribe", &format!("case \"$1\" in --version) echo {version}; exit;; {rest} esac"));
+        let told = place.doctor(&["scribe", "--json", "--config", &config], &[]);
+        let harness = told.harness();
+        (told.status, harness["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(verdict("1.1.9", ""), (1, "version".to_owned()));
+    let out = "whoami) echo 'Not signed in'; exit 1;;";
+    assert_eq!(verdict("1.2.0", out), (41, "unauthenticated".to_owned()));
+    let refused = |why: &str| format!("whoami) echo 'Signed in as x';; *) echo '{why}' >&2; exit 3;;");
+    assert_eq!(verdict("1.2.0", &refused("no key is set")), (41, "unauthenticated".to_owned()));
+    assert_eq!(verdict("1.2.0", &refused("that key is over")), (41, "bad_key".to_owned()));
+}
+
 #[test]
 fn a_secret_is_in_no_output_even_where_the_cli_says_it() {
     let place = Place::new();
