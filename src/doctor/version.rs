@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a CLI says to `--version`, the first word that looks like one. It gets no key.
 ///
-/// `None` where it says none, or takes longer than 15 s. Errors: it cannot be started, or what it runs on is
+/// `None` where it says none, takes longer than 15 s, or does not stop writing. Errors: it cannot be started, or what it runs on is
 /// not there; it was cancelled.
 pub async fn ask_version(
     facts: &Facts,
@@ -41,13 +41,15 @@ pub async fn ask_version(
                 .hint("install what the line names, or put its folder into PATH"))
         }
         Ok(said) => Ok(version_in(&said.stdout)),
-        Err(failure) if failure.kind == Kind::Timeout => Ok(None),
+        Err(failure) if matches!(failure.kind, Kind::Timeout | Kind::OutputLimit) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
 fn version_in(said: &str) -> Option<String> {
-    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    let is_plain = |word: &str| word.len() <= 64 && word.bytes().all(|b| b.is_ascii_graphic());
+    let is_version =
+        |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()) && is_plain(word);
     said.split_whitespace()
         .map(|word| word.trim_matches(['v', ',', '(', ')']).trim_end_matches('.'))
         .find(is_version)

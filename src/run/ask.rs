@@ -6,6 +6,7 @@ use super::environment::{self, DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 use super::folder::RunFolder;
 use super::guard::Guard;
 use super::local::{cancelled, run_id, session_and_spawn};
+use super::redact::Redact;
 use crate::command::Command;
 use crate::error::{Failure, Kind, Result};
 use crate::harness::Facts;
@@ -13,6 +14,9 @@ use crate::profile::Profile;
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
+
+/// The most that an answer may hold, in bytes.
+const MOST: u64 = 8 << 20;
 
 /// What a CLI is asked, and how.
 pub struct Question<'q> {
@@ -39,7 +43,7 @@ pub struct Question<'q> {
 pub struct Said {
     /// The exit status; absent where a signal or the clock ended it.
     pub status: Option<i32>,
-    /// Standard output, at most its first 8 MiB.
+    /// Standard output; secrets are replaced.
     pub stdout: String,
     /// Standard error, likewise.
     pub stderr: String,
@@ -47,7 +51,8 @@ pub struct Said {
 
 /// Asks, in an empty folder and with no terminal, and leaves no process behind.
 ///
-/// Errors: it cannot be started, took longer than its patience ([`Kind::Timeout`]), or was cancelled.
+/// Errors: it cannot be started, took longer than its patience ([`Kind::Timeout`]), wrote more than 8 MiB
+/// ([`Kind::OutputLimit`]), or was cancelled.
 pub async fn ask(question: Question<'_>) -> Result<Said> {
     let Question { facts, profile, program, args, with_keys, patience, mut cancel, end_with_thread } =
         question;
@@ -79,6 +84,7 @@ pub async fn ask(question: Question<'_>) -> Result<Said> {
     env.insert(DEPTH_VAR.into(), depth.to_string().into());
     env.insert(MARKER_VAR.into(), run_id.clone().into());
 
+    let redact = Redact::new(&env, facts);
     let files = folder.standard(&command)?;
     let mut child = tokio::process::Command::new(program);
     child.args(args).env_clear().envs(env).current_dir(folder.tmp());
@@ -92,6 +98,7 @@ pub async fn ask(question: Question<'_>) -> Result<Said> {
             let asked = args.join(" ");
             stopped(Kind::Timeout, format!("`{asked}` gave nothing in {} s", patience.as_secs_f64()))
         }
+        () = grown(&folder) => stopped(Kind::OutputLimit, format!("`{}` has no end", args.join(" "))),
         () = cancelled(&mut cancel) => stopped(Kind::Cancelled, "cancelled".to_owned()),
     };
     match status {
@@ -100,6 +107,14 @@ pub async fn ask(question: Question<'_>) -> Result<Said> {
     }
     let status = status?;
     let mut results = folder.results(&command);
-    let mut take = |name: &str| crate::reply::plain(&results.remove(name).unwrap_or_default()).into_owned();
+    let mut take = |name: &str| redact.text(&crate::reply::plain(&results.remove(name).unwrap_or_default()));
     Ok(Said { status, stdout: take("stdout"), stderr: take("stderr") })
+}
+
+/// Waits until the answer is too long.
+async fn grown(folder: &RunFolder) {
+    let size = |name: &str| std::fs::metadata(folder.path().join(name)).map_or(0, |data| data.len());
+    while size("stdout") + size("stderr") <= MOST {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

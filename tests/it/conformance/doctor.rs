@@ -99,7 +99,7 @@ fn not_signed_in() {
 #[test]
 fn not_signed_in_and_never_run() {
     // codex asks its vendor by itself, which a test may not.
-    for cli in [&gemini::CLI, &claude::CLI, &copilot::CLI] {
+    for cli in [&gemini::CLI, &claude::CLI, &copilot::CLI, &pi::CLI, &qwen::CLI] {
         let Some(mut lab) = Lab::new(cli, vec![Step::text("ok")]) else { continue };
         let home = tempfile::tempdir().expect("a folder");
         lab.env =

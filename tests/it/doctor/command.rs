@@ -190,6 +190,34 @@ fn a_question_that_hangs_is_given_up_with_its_children() {
 }
 
 #[test]
+fn an_answer_without_end_is_given_up() {
+    let place = Place::new();
+    gemini(&place, "0.61.0", FINE);
+    place.program("gemini", "case \"$1\" in --version) exec yes 0.61;; esac; exit 1");
+    let began = Instant::now();
+    let told = place.doctor(&["gemini", "--json", "--skip-probe"], &[]);
+    assert_eq!((told.status, &told.harness()["version_verdict"]), (0, &json!("unknown")));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_eq!(place.left_over(), Vec::<String>::new());
+}
+
+/// Nothing that a terminal would obey, and no endless word.
+#[test]
+fn what_a_cli_says_cannot_play_with_the_terminal() {
+    let place = Place::new();
+    let long = "9.".repeat(4000);
+    let call = "echo 'Please \033[31mred\007' >&2; printf 'x\r\033]0;title\007 bad\n' >&2; exit 3";
+    gemini(&place, &format!("'{long} 1.2\u{1b}[2J 0.61.0'"), call);
+    let told = place.doctor(&["gemini"], &[("GEMINI_API_KEY", SECRET)]);
+    assert!(!told.stdout.chars().any(|c| c.is_control() && c != '\n'), "{:?}", told.stdout);
+    assert!(
+        told.stdout.contains("✗ gemini  0.61.0") || told.stdout.contains("✗ gemini  1.2"),
+        "{}",
+        told.stdout
+    );
+}
+
+#[test]
 fn not_more_than_asked_for_run_at_once_and_their_order_stays() {
     let (running, most) = (RefCell::new(0), RefCell::new(0));
     let look = |n: u64| {
