@@ -139,8 +139,11 @@ impl HarnessReport {
         }
         self.probed = true;
         self.signed_in = SignedIn::No;
+        let said = facts.said(&failure.message);
         if says_so {
-            return self.wrong(Reason::Unauthenticated, signed_out(facts));
+            let mut none = signed_out(facts);
+            none.message.extend(said.map(|said| format!(": {said}")));
+            return self.wrong(Reason::Unauthenticated, none);
         }
         // Where the CLI's own words for it are not known, what was found tells, and whether a server refused it.
         let is_nothing = found.is_nothing() && (found.status == Some(false) || answered.is_none());
@@ -148,7 +151,8 @@ impl HarnessReport {
             return self.wrong(Reason::Unauthenticated, failure.hint(facts.sign_in.clone()));
         }
         let hint = format!("what signs it in ({}) is refused: {}", found.shown(), facts.sign_in);
-        let what = format!("{}'s credential is refused: {}", facts.id, facts.said(&failure.message));
+        let said = said.unwrap_or(&failure.message);
+        let what = format!("{}'s credential is refused: {said}", facts.id);
         self.wrong(Reason::BadKey, Failure::new(Kind::Auth, what).hint(hint));
     }
 }

@@ -25,12 +25,10 @@ impl Facts {
         }
     }
 
-    /// What the CLI said, out of the message of a [`failure`](Facts::failure).
+    /// What the CLI said, out of the message of a [`failure`](Facts::failure) of the kind auth.
     #[cfg(feature = "doctor")]
-    pub(crate) fn said<'m>(&self, message: &'m str) -> &'m str {
-        let after = message.strip_prefix(&self.id).unwrap_or(message);
-        let after = after.strip_prefix(AUTH).unwrap_or(after);
-        after.strip_prefix(": ").unwrap_or(message)
+    pub(crate) fn said<'m>(&self, message: &'m str) -> Option<&'m str> {
+        message.strip_prefix(&self.id)?.strip_prefix(AUTH)?.strip_prefix(": ")
     }
 
     /// A failure that the CLI reported in words with an HTTP status of its model server, where they hold one.

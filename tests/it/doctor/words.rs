@@ -29,7 +29,9 @@ fn words_for_no_credential_stand_in_no_other_recorded_output() {
         let facts = builder.facts();
         for (name, text) in recorded(&facts.id) {
             let says = facts.signed_out.iter().any(|words| text.contains(words));
-            if says && !is_without_key(&name) {
+            // With a file of models that cannot be read pi says that it has none, and no more.
+            let is_known = facts.id == "pi" && name == "b3-badmodels_text";
+            if says && !is_without_key(&name) && !is_known {
                 wrong.push(format!("{}/{name}", facts.id));
             } else if says && !seen.contains(&facts.id) {
                 seen.push(facts.id.clone());
