@@ -26,7 +26,7 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
-//! | `config` | `config`: the configuration file; `run`, `declared` | etcetera |
+//! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |

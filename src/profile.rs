@@ -20,8 +20,10 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bin: Option<String>,
     /// Arguments that come before teamster's own. They are the operator's word, but an argument that
-    /// would give an agent more than a restricting request allows is an error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// would give an agent more than a restricting request allows is an error. A string is split as a
+    /// shell would split it.
+    #[cfg_attr(feature = "typed", schemars(with = "ArgsForm"))]
+    #[serde(deserialize_with = "args", skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// Environment variables for the CLI.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
@@ -40,6 +42,41 @@ pub struct Profile {
     pub permission: Option<Permission>,
     /// Clocks and caps.
     pub limits: Limits,
+}
+
+/// A list of arguments, or one line that is split as a shell would.
+#[cfg(feature = "typed")]
+#[derive(Serialize, schemars::JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a mirror of what `args` takes")]
+enum ArgsForm {
+    List(Vec<String>),
+    Line(String),
+}
+
+/// A list of arguments, or a line that is split into them.
+fn args<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Vec<String>, D::Error> {
+    struct Forms;
+    impl<'de> serde::de::Visitor<'de> for Forms {
+        type Value = Vec<String>;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of arguments, or one string that is split as a shell would")
+        }
+        fn visit_str<E: serde::de::Error>(self, line: &str) -> std::result::Result<Self::Value, E> {
+            shell_words::split(line).map_err(|e| E::custom(format!("args: {e}")))
+        }
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(
+            self,
+            mut list: A,
+        ) -> std::result::Result<Self::Value, A::Error> {
+            let mut all = Vec::new();
+            while let Some(arg) = list.next_element()? {
+                all.push(arg);
+            }
+            Ok(all)
+        }
+    }
+    from.deserialize_any(Forms)
 }
 
 /// Clocks and caps of a dispatch. Absent: the default, or none where it says so.

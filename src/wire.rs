@@ -19,6 +19,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     ];
     #[cfg(feature = "cli")]
     all.push(("config", schema_for!(crate::config::Config)));
+    #[cfg(feature = "jobs")]
+    all.push(("job", schema_for!(crate::jobs::JobView)));
     #[cfg(feature = "doctor")]
     all.push(("doctor", schema_for!(crate::doctor::Report)));
     #[cfg(feature = "review")]

@@ -27,6 +27,9 @@ EXIT STATUS
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Sub,
+    /// Write what teamster itself does to this file; TEAMSTER_LOG says how much [default: debug]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Log")]
+    pub(super) log_file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -90,9 +93,28 @@ EXIT STATUS
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
     )]
     List(ListArgs),
+    /// Show and check the settings: yours, the project's, the variables
+    Config(super::config::ConfigArgs),
+    /// Let a project's settings count in full: its programs, arguments and variables
+    #[command(
+        after_help = "A project's teamster.toml that is not trusted can only make things stricter. Trust covers the
+file as it is: one that changed is asked for again.
+
+EXAMPLES
+  teamster trust                # shows what the file sets, and asks
+  teamster trust ../api --yes
+  teamster trust --list
+  teamster trust --remove"
+    )]
+    Trust(super::trust::TrustArgs),
     /// Print a JSON Schema of what goes in and comes out
     #[command(after_help = "EXAMPLES\n  teamster schema request > request.schema.json")]
     Schema(SchemaArgs),
+    /// Print the manual page, or write all of them
+    #[command(
+        after_help = "EXAMPLES\n  teamster man | man -l -\n  teamster man --out ~/.local/share/man/man1"
+    )]
+    Man(super::man::ManArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "EXAMPLES\n  teamster completions bash > ~/.local/share/bash-completion/completions/teamster"
@@ -119,6 +141,9 @@ pub(super) struct RunArgs {
     /// Say nothing on stderr but errors
     #[arg(long, short, help_heading = "Result")]
     pub(super) quiet: bool,
+    /// Say every step on stderr: the command, tools, refusals, what the CLI tries again
+    #[arg(long, short, help_heading = "Result", conflicts_with = "quiet")]
+    pub(super) verbose: bool,
     /// Seconds for the whole dispatch, all attempts together [default: 600]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
     pub(super) timeout: Option<f64>,
@@ -239,7 +264,7 @@ pub(super) struct RequestArgs {
     /// A profile of the configuration
     #[arg(long, value_name = "NAME", help_heading = "Where it runs")]
     pub(super) profile: Option<String>,
-    /// The configuration file [default: $TEAMSTER_CONFIG, then teamster/teamster.toml in your config folder]
+    /// The file of your settings [default: $TEAMSTER_CONFIG, then teamster/teamster.toml in your config folder]
     #[arg(long, value_name = "FILE", help_heading = "Where it runs")]
     pub(super) config: Option<PathBuf>,
 }
@@ -277,6 +302,8 @@ pub(super) enum SchemaName {
     Outcome,
     /// The findings of a review
     Review,
+    /// A job, as `job` of `job status ID --json` has it
+    Job,
     /// The report of `doctor --json`
     Doctor,
 }

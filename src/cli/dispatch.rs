@@ -1,11 +1,11 @@
 //! One way to dispatch from the command: progress, events, signals and the runner around the loop.
 
 use super::print;
-use super::progress::Progress;
+use super::progress::{Progress, Shown};
 use super::request::{Prepared, config_file};
 use crate::config::CONFIG_VAR;
-use crate::dispatch::{DispatchOptions, until_valid};
-use crate::error::{Failure, Kind, Result};
+use crate::dispatch::{DispatchOptions, first_command, until_valid};
+use crate::error::{Failure, Kind, Result, cut};
 use crate::outcome::Outcome;
 use crate::rehearse::Script;
 use crate::reply::Event;
@@ -26,16 +26,27 @@ pub(super) struct Manner {
     pub(super) keep_files: bool,
     /// Print every event as a line of JSON.
     pub(super) stream: bool,
-    /// Show nothing on stderr.
-    pub(super) quiet: bool,
+    /// What is shown on stderr.
+    pub(super) shown: Shown,
 }
 
 /// Dispatches a request from this thread, with the live line on stderr. Ctrl-C, SIGTERM and SIGHUP cancel it.
 pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome> {
     let Prepared { builder, request, profile, output_as_asked } = prepared;
     let harness = builder.facts().id.clone();
-    let mut progress = Progress::new(&harness, profile.limits.settled()?.attempts, manner.quiet);
+    let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: None };
+    // A command that cannot be made is the dispatch's to tell.
+    let first = first_command(builder, request.clone(), &profile, &options).ok();
+    if let Some(lowered) = first.as_ref().filter(|_| manner.shown != Shown::Quiet) {
+        print::dropped(&lowered.report);
+    }
+    let attempts = if request.schema.is_some() { profile.limits.settled()?.attempts } else { 1 };
+    let mut progress = Progress::new(&harness, attempts, manner.shown);
+    if let Some(lowered) = first.filter(|_| manner.shown == Shown::Verbose) {
+        progress.stay(&format!("$ {}", cut(&print::plain(&lowered.command.shell_line()), 400)));
+    }
     let mut listen = |event: Event<'_>| {
+        tracing::trace!(event = event.name());
         progress.event(&event);
         if manner.stream {
             let _ = print::line(&serde_json::to_string(&event).unwrap_or_default());

@@ -3,8 +3,8 @@
 use super::diagnosis::shown;
 use super::dispatch::{Signals, runtime};
 use super::print;
-use super::request::{config_file, settings};
-use crate::config::{Config, user_file};
+use super::request::{profile, settings, var};
+use crate::config::{Config, Sources};
 use crate::doctor::{Examination, HarnessReport, Look, Report, check_teamster, examine, together};
 use crate::error::{Failure, Kind, Result};
 use crate::harness::{AgentBuilder, HarnessRegistry};
@@ -50,11 +50,17 @@ pub(super) struct DoctorArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE", help_heading = "Where it runs")]
     config: Option<PathBuf>,
+    /// The folder whose project's settings count [default: this one]
+    #[arg(long, short = 'C', value_name = "DIR", help_heading = "Where it runs")]
+    cwd: Option<PathBuf>,
 }
 
 pub(super) fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
     let report = match examined(args) {
-        Err(failure) if args.json => Report::failed(failure),
+        Err(failure) if args.json => {
+            print::failure(&failure);
+            Report::failed(failure)
+        }
         report => report?,
     };
     if args.json {
@@ -75,7 +81,7 @@ fn examined(args: &DoctorArgs) -> Result<Report> {
     }
     let limits = Limits { timeout_s: Some(args.timeout), ..Limits::default() };
     let timeout = limits.settled()?.timeout;
-    let settings = settings(args.config.as_deref());
+    let settings = settings(args.config.as_deref(), args.cwd.as_deref(), args.quiet);
     // With settings that are broken nothing else is looked at: a call would be made in another way than theirs.
     let (told, looks) = match &settings {
         Ok((config, registry)) => match chosen(args, config, registry) {
@@ -107,8 +113,11 @@ fn examined(args: &DoctorArgs) -> Result<Report> {
 
 /// Where the settings are from.
 fn source(args: &DoctorArgs) -> String {
-    let file = config_file(args.config.as_deref()).or_else(|| user_file().filter(|path| path.is_file()));
-    file.map_or_else(|| "no file, so the defaults".to_owned(), |path| path.display().to_string())
+    let sources = Sources::of_process(args.config.as_deref(), args.cwd.as_deref());
+    let project = sources.project().ok().flatten().map(|project| project.path);
+    let files: Vec<String> =
+        sources.user().into_iter().chain(project).map(|path| path.display().to_string()).collect();
+    if files.is_empty() { "no file, so the defaults".to_owned() } else { files.join(", ") }
 }
 
 /// The harnesses that are asked for, each once, with their profiles.
@@ -127,8 +136,13 @@ fn chosen<'r>(
         seen.push(builder.facts().id.clone());
         is_new
     });
+    let one = builders.len() == 1;
     let with_profile = |builder: &'r dyn AgentBuilder| {
-        Ok((builder, config.profile(args.profile.as_deref(), &builder.facts().id)?))
+        let id = &builder.facts().id;
+        let named = profile(config, args.profile.as_deref(), id);
+        // Of several, the profile that a variable names is for some.
+        let profile = if one { named? } else { named.or_else(|_| config.profile(None, id))? };
+        Ok((builder, profile))
     };
     builders.into_iter().map(with_profile).collect()
 }
@@ -143,7 +157,6 @@ async fn all(
     let waiting = Waiting::new(args.quiet);
     let look = async |builder: &dyn AgentBuilder, profile: Profile| {
         let id = builder.facts().id.clone();
-        let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let how = Examination {
             call: !args.skip_probe,
             timeout,

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode> {
-    let (config, registry) = settings(args.config.as_deref())?;
+    let (config, registry) = settings(args.config.as_deref(), None, false)?;
     let chosen: Vec<&dyn AgentBuilder> = match &args.harness {
         Some(name) => vec![registry.get(name)?],
         None => registry.iter().collect(),

@@ -2,20 +2,25 @@
 
 mod args;
 mod argv;
+mod config;
 mod diagnosis;
 mod dispatch;
 mod doctor;
 mod findings;
 mod job;
 mod list;
+mod log;
+mod man;
 mod print;
 mod progress;
 mod request;
 mod review;
 mod run;
 mod schema;
+mod steps;
+mod trust;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -26,15 +31,23 @@ pub fn main() -> ExitCode {
     if let Some(status) = crate::rehearse::play() {
         return status;
     }
-    let command = match args::Cli::try_parse() {
-        Ok(cli) => cli.command,
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => {
             let status = if error.use_stderr() { 2 } else { 0 };
             let _ = error.print();
             return ExitCode::from(status);
         }
     };
-    let done = match command {
+    let done = log::begin(cli.log_file.as_deref()).and_then(|()| done(cli.command));
+    done.unwrap_or_else(|failure: Failure| {
+        print::failure(&failure);
+        ExitCode::from(failure.kind.exit_status())
+    })
+}
+
+fn done(command: args::Sub) -> Result<ExitCode> {
+    match command {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
         args::Sub::Review(args) => review::review(&args),
@@ -44,11 +57,10 @@ pub fn main() -> ExitCode {
         args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
+        args::Sub::Config(args) => config::config(&args),
+        args::Sub::Trust(args) => trust::trust(&args),
         args::Sub::Schema(args) => schema::schema(&args),
+        args::Sub::Man(args) => man::man(&args),
         args::Sub::Completions { shell } => schema::completions(shell),
-    };
-    done.unwrap_or_else(|failure: Failure| {
-        print::failure(&failure);
-        ExitCode::from(failure.kind.exit_status())
-    })
+    }
 }

@@ -1,14 +1,16 @@
 //! What the command says: results on stdout, everything else on stderr.
 
 use crate::error::{Failure, Result};
+use crate::lowering::Report;
 use crate::outcome::Outcome;
+use crate::reply::Usage;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
-const DIM: Style = Style::new().dimmed();
+pub(super) const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
 
 /// A result line.
@@ -51,6 +53,14 @@ pub(super) fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "{DIM}note: {text}{DIM:#}");
 }
 
+/// What a command came to. A failure is an object on stdout too, where a program reads JSON.
+pub(super) fn told(as_json: bool, done: Result<ExitCode>) -> Result<ExitCode> {
+    if let (true, Err(failure)) = (as_json, &done) {
+        json(&serde_json::json!({"ok": false, "failure": failure}))?;
+    }
+    done
+}
+
 /// A failure, with what the CLI said and the next step.
 pub(super) fn failure(failure: &Failure) {
     let mut err = anstream::stderr();
@@ -74,13 +84,9 @@ pub(super) fn summary(outcome: &Outcome) {
     if outcome.attempts.len() > 1 {
         parts.push(format!("{} attempts", outcome.attempts.len()));
     }
-    if let Some(usage) = outcome.usage {
-        let tokens = [(usage.input_tokens, "in"), (usage.output_tokens, "out")];
-        let known: Vec<String> =
-            tokens.iter().filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?)))).collect();
-        if !known.is_empty() {
-            parts.push(format!("tokens {}", known.join(", ")));
-        }
+    if let Some(usage) = &outcome.usage {
+        parts.extend(tokens(usage));
+        parts.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
     }
     if let Some(session) = &outcome.session_id {
         parts.push(format!("session {session}"));
@@ -92,6 +98,27 @@ pub(super) fn summary(outcome: &Outcome) {
         tools.sort_unstable();
         tools.dedup();
         let _ = writeln!(err, "{DIM}denied: {}{DIM:#}", tools.join(", "));
+    }
+}
+
+/// What is known of the tokens.
+pub(super) fn tokens(usage: &Usage) -> Option<String> {
+    let known: Vec<String> = [(usage.input_tokens, "in"), (usage.output_tokens, "out")]
+        .iter()
+        .filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?))))
+        .collect();
+    (!known.is_empty()).then(|| format!("tokens {}", known.join(", ")))
+}
+
+/// A text on one line, with nothing in it that a terminal obeys.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// What the harness could not carry of a request.
+pub(super) fn dropped(report: &Report) {
+    for row in report.dropped() {
+        note(&format!("{} is not carried: {}", row.field.name(), row.detail));
     }
 }
 

@@ -1,23 +1,52 @@
 //! The live line on a terminal, and what stays of it; plain lines elsewhere.
 
-use crate::reply::{By, Event};
+use super::print::{DIM, plain, tokens};
+use super::steps::{Step, Steps};
+use crate::reply::{By, Event, Usage};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How much is shown on stderr.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Nothing but errors.
+    Quiet,
+    /// The live line on a terminal, and each attempt that is asked again.
+    #[default]
+    Usual,
+    /// Every step as a line that stays, too.
+    Verbose,
+}
+
+impl Shown {
+    pub(super) fn of(quiet: bool, verbose: bool) -> Shown {
+        match (quiet, verbose) {
+            (true, _) => Shown::Quiet,
+            (_, true) => Shown::Verbose,
+            _ => Shown::Usual,
+        }
+    }
+}
 
 /// Shows what a dispatch is doing.
 pub(super) struct Progress {
     harness: String,
     attempts: u32,
-    bar: Option<ProgressBar>,
-    quiet: bool,
     attempt: u32,
+    bar: Option<ProgressBar>,
+    shown: Shown,
+    steps: Steps,
+    usage: Option<Usage>,
+    began: Instant,
 }
 
 impl Progress {
-    /// A live line where stderr is a terminal; nothing at all with `quiet`.
-    pub(super) fn new(harness: &str, attempts: u32, quiet: bool) -> Self {
-        let live = !quiet && std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    /// A live line where stderr is a terminal. `attempts` is 1 where no reply can be asked for again.
+    pub(super) fn new(harness: &str, attempts: u32, shown: Shown) -> Self {
+        let live = shown != Shown::Quiet
+            && std::io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none();
         let bar = live.then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {wide_msg}");
@@ -25,7 +54,16 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        let progress = Progress { harness: harness.to_owned(), attempts, bar, quiet, attempt: 1 };
+        let progress = Progress {
+            harness: harness.to_owned(),
+            attempts,
+            attempt: 1,
+            bar,
+            shown,
+            steps: Steps::default(),
+            usage: None,
+            began: Instant::now(),
+        };
         progress.prefix();
         progress
     }
@@ -33,20 +71,38 @@ impl Progress {
     /// Takes note of an event.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::ToolUse { name, input, .. } => {
-                let input = input.as_ref().map_or("", |json| json.text());
-                self.step(&format!("{name} {}", crate::error::cut(input, 80)));
-            }
-            Event::Thinking { .. } => self.step("thinking"),
-            Event::Text { .. } => self.step("writing"),
-            Event::Denied { tool, .. } => self.step(&format!("{tool} was refused")),
-            Event::Retry { by: By::Harness, message, .. } => self.step(message),
-            Event::Retry { by: By::Teamster, attempt, message } => {
-                self.stay(&format!("attempt {}: {message}", self.attempt));
-                self.attempt = attempt.unwrap_or(self.attempt + 1);
+            Event::Usage { usage } => {
+                self.usage = Some(*usage);
                 self.prefix();
             }
-            _ => {}
+            Event::Retry { by: By::Teamster, attempt, message } => {
+                self.stay(&format!("attempt {}: {}", self.attempt, plain(message)));
+                self.attempt = attempt.unwrap_or(self.attempt + 1);
+                self.usage = None;
+                self.prefix();
+            }
+            other => match self.steps.of(other) {
+                Some(Step::Brief(text)) => self.step(&text),
+                Some(Step::Worth(text)) => {
+                    self.step(&text);
+                    if self.shown == Shown::Verbose {
+                        let at = self.began.elapsed().as_secs_f64();
+                        self.stay(&format!("{DIM}{at:>6.1} s  {text}{DIM:#}"));
+                    }
+                }
+                None => {}
+            },
+        }
+    }
+
+    /// A line that stays, above the live one.
+    pub(super) fn stay(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None if self.shown != Shown::Quiet => {
+                let _ = writeln!(anstream::stderr(), "{text}");
+            }
+            None => {}
         }
     }
 
@@ -58,24 +114,18 @@ impl Progress {
     }
 
     fn prefix(&self) {
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(format!("{}  attempt {} of {}", self.harness, self.attempt, self.attempts));
+        let Some(bar) = &self.bar else { return };
+        let mut parts = vec![self.harness.clone()];
+        if self.attempts > 1 {
+            parts.push(format!("attempt {} of {}", self.attempt, self.attempts));
         }
+        parts.extend(self.usage.as_ref().and_then(tokens));
+        bar.set_prefix(parts.join("  "));
     }
 
     fn step(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text.replace(['\n', '\r', '\x1b'], " "));
-        }
-    }
-
-    fn stay(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(text),
-            None if !self.quiet => {
-                let _ = writeln!(anstream::stderr(), "{text}");
-            }
-            None => {}
+            bar.set_message(text.to_owned());
         }
     }
 }

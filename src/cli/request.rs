@@ -2,7 +2,7 @@
 
 use super::args::RequestArgs;
 use super::print;
-use crate::config::{CONFIG_VAR, Config};
+use crate::config::{Config, Ignored, Settings, Sources};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::harness::{AgentBuilder, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
@@ -22,15 +22,32 @@ pub(super) struct Prepared<'r> {
 
 /// The configuration file that an argument or TEAMSTER_CONFIG names.
 pub(super) fn config_file(named: Option<&Path>) -> Option<PathBuf> {
-    let var = || std::env::var_os(CONFIG_VAR).filter(|value| !value.is_empty()).map(PathBuf::from);
-    named.map(Path::to_owned).or_else(var)
+    Sources::of_process(named, None).named
 }
 
-/// The configuration and the harnesses that it knows.
-pub(super) fn settings(named: Option<&Path>) -> Result<(Config, HarnessRegistry)> {
-    let config = Config::of_user(config_file(named).as_deref())?;
-    let registry = config.registry()?;
-    Ok((config, registry))
+/// The configuration that holds in a folder, and the harnesses that it knows. What a project's file sets
+/// in vain is said, unless `quiet`.
+pub(super) fn settings(
+    named: Option<&Path>,
+    folder: Option<&Path>,
+    quiet: bool,
+) -> Result<(Config, HarnessRegistry)> {
+    let settings = Settings::read(&Sources::of_process(named, folder))?;
+    if !quiet {
+        Ignored::notices(&settings.ignored).iter().for_each(|notice| print::note(notice));
+    }
+    let registry = settings.registry()?;
+    Ok((settings.config, registry))
+}
+
+/// A variable of this process that is set and not empty.
+pub(super) fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The profile for a harness: the one that an argument names, else TEAMSTER_PROFILE, else its own.
+pub(super) fn profile(config: &Config, named: Option<&str>, harness: &str) -> Result<Profile> {
+    config.profile(named.map(str::to_owned).or(var("TEAMSTER_PROFILE")).as_deref(), harness)
 }
 
 /// The request of the arguments. Flags win over `--request`, which wins over variables and the
@@ -68,7 +85,6 @@ pub(super) fn prepare<'r>(
             None => {}
         },
     }
-    let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
     let named = platform
         .map(str::to_owned)
         .or(request.harness.take())
@@ -93,7 +109,7 @@ pub(super) fn prepare<'r>(
     Ok(Prepared {
         builder,
         request,
-        profile: config.profile(args.profile.as_deref(), &id)?,
+        profile: profile(config, args.profile.as_deref(), &id)?,
         output_as_asked: args.output.is_some(),
     })
 }

@@ -3,7 +3,8 @@
 use super::dispatch::{Manner, dispatch, rehearsal};
 use super::findings::grouped;
 use super::print;
-use super::request::{Prepared, settings};
+use super::progress::Shown;
+use super::request::{Prepared, profile, settings};
 use crate::config::Config;
 use crate::error::{Failure, Kind, Result};
 use crate::harness::HarnessRegistry;
@@ -67,6 +68,9 @@ pub(super) struct ReviewArgs {
     /// Say nothing on stderr but errors
     #[arg(long, short, help_heading = "Result")]
     quiet: bool,
+    /// Say every step on stderr: tools, refusals, what the CLI tries again
+    #[arg(long, short, help_heading = "Result", conflicts_with = "quiet")]
+    verbose: bool,
     /// Seconds for the whole review, all attempts together [default: 600]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
     timeout: Option<f64>,
@@ -101,7 +105,7 @@ pub(super) fn review(args: &ReviewArgs) -> Result<ExitCode> {
             Failure::invalid("sarif", "stdout has room for one result").hint("--sarif=FILE beside --json")
         );
     }
-    let done = settings(args.config.as_deref())
+    let done = settings(args.config.as_deref(), args.cwd.as_deref(), args.quiet)
         .and_then(|(config, registry)| reviewed(args, &config, &registry))
         .and_then(|done| report(args, &done));
     match done {
@@ -145,7 +149,7 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
     };
     let once = |inline: bool| -> Result<(Outcome, bool)> {
         let asked = crate::review::request(&changes, &instruction, inline, own.clone())?;
-        let mut profile = config.profile(args.profile.as_deref(), &builder.facts().id)?;
+        let mut profile = profile(config, args.profile.as_deref(), &builder.facts().id)?;
         let limits = Limits { timeout_s: args.timeout, attempts: args.attempts, ..Limits::default() };
         profile.limits = limits.or(&profile.limits);
         // A CLI that takes `@path` for a file: the diff may name one, and then goes as a file itself.
@@ -161,7 +165,12 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
         let rehearse = args.rehearse.as_deref();
         let rehearse =
             rehearse.map(|script| rehearsal(script, &prepared, args.config.as_deref())).transpose()?;
-        let manner = Manner { bin: args.bin.clone(), rehearse, quiet: args.quiet, ..Manner::default() };
+        let manner = Manner {
+            bin: args.bin.clone(),
+            rehearse,
+            shown: Shown::of(args.quiet, args.verbose),
+            ..Manner::default()
+        };
         Ok((dispatch(prepared, manner)?, refers))
     };
     let mut inlined = changes.diff.len() <= args.inline_limit;

@@ -4,6 +4,7 @@ use super::args::RunArgs;
 use super::dispatch::{Manner, dispatch, rehearsal};
 use super::job::{Background, start};
 use super::print;
+use super::progress::Shown;
 use super::request::{prepare, settings};
 use crate::config::Config;
 use crate::error::Result;
@@ -14,7 +15,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let settings = settings(args.request.config.as_deref());
+    let settings = settings(args.request.config.as_deref(), args.request.cwd.as_deref(), args.quiet);
     let done = settings
         .as_ref()
         .map_err(Clone::clone)
@@ -43,7 +44,7 @@ fn dispatched(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Re
         strict: args.request.strict,
         keep_files: args.keep_files,
         stream: args.stream,
-        quiet: args.quiet,
+        shown: Shown::of(args.quiet, args.verbose),
     };
     if !args.background {
         return report(args, dispatch(prepared, manner)?);

@@ -57,6 +57,7 @@ impl Attempts<'_> {
             let lost = resumed
                 && !lost_a_session
                 && matches!(&verdict, Verdict::Failed(f) if f.kind == Kind::SessionNotFound);
+            tracing::debug!(attempt = number, resumed, verdict = verdict.name(), "judged");
             record(&mut outcome, &ran, &verdict, resumed, self.tokens(resumed));
             let (kind, why, feedback) = match verdict {
                 Verdict::Answer(value) => {

@@ -114,7 +114,18 @@ pub async fn until_valid<R: Runner>(
             let mut ignore = |_: Event<'_>| {};
             let emit = options.on_event.unwrap_or(&mut ignore);
             let run = attempts::Attempts { builder, request, profile, schema, limits, began };
-            run.all(first, runner, emit).await
+            let outcome = run.all(first, runner, emit).await;
+            let failure = outcome.failure.as_ref().map(|failure| failure.kind.name());
+            let attempts = outcome.attempts.len();
+            tracing::info!(
+                harness,
+                ok = outcome.ok,
+                failure,
+                attempts,
+                ms = outcome.duration_ms,
+                "dispatched"
+            );
+            outcome
         }
     }
 }

@@ -16,6 +16,17 @@ pub(super) enum Verdict {
     Again { kind: Kind, why: String, feedback: String },
 }
 
+impl Verdict {
+    /// In a word, for the log.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Verdict::Answer(_) => "answer",
+            Verdict::Failed(failure) => failure.kind.name(),
+            Verdict::Again { kind, .. } => kind.name(),
+        }
+    }
+}
+
 /// Judges a reply against the schema of the dispatch.
 pub(super) fn judge(reply: &Reply, schema: Option<&Schema>) -> Verdict {
     if let Some(failure) = &reply.error {

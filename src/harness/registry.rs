@@ -64,6 +64,22 @@ impl HarnessRegistry {
         Ok(())
     }
 
+    /// Adds one more name for a harness.
+    ///
+    /// Errors: [`Kind::UnknownHarness`], and [`Kind::InvalidConfig`] where the name is taken.
+    pub fn alias(&mut self, name: &str, platform: &str) -> Result<()> {
+        let id = self.get(platform)?.facts().id.clone();
+        if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_whitespace) {
+            return Err(Failure::new(Kind::InvalidConfig, format!("`{name}` is no name of one word")));
+        }
+        if self.get(name).is_ok() {
+            return Err(Failure::new(Kind::InvalidConfig, format!("the name `{name}` is taken"))
+                .hint("give the alias another name"));
+        }
+        self.aliases.insert(name.to_owned(), id);
+        Ok(())
+    }
+
     /// The harness of this platform name or alias.
     ///
     /// Errors: [`Kind::UnknownHarness`] with the nearest names.

@@ -102,6 +102,22 @@ pub enum By {
 }
 
 impl Event<'_> {
+    /// The event's name on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Event::Session { .. } => "session",
+            Event::Text { .. } => "text",
+            Event::Thinking { .. } => "thinking",
+            Event::ToolUse { .. } => "tool_use",
+            Event::ToolResult { .. } => "tool_result",
+            Event::Denied { .. } => "denied",
+            Event::Retry { .. } => "retry",
+            Event::Usage { .. } => "usage",
+            Event::Error { .. } => "error",
+            Event::End { .. } => "end",
+        }
+    }
+
     /// The same event, owning its texts.
     pub fn into_owned(self) -> Event<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {

@@ -74,6 +74,7 @@ impl<'d> Git<'d> {
     }
 
     fn spawn(&self, args: &[impl AsRef<OsStr>], stdin: Stdio) -> Result<Output> {
+        tracing::trace!(args = args.len(), dir = %self.dir.display(), "git");
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

@@ -44,6 +44,7 @@ impl Guard {
     /// sweep. Gives the child's status.
     pub(super) async fn end(&mut self) -> Option<ExitStatus> {
         self.noted = self.members(None);
+        tracing::debug!(pid = self.id, descendants = self.noted.len(), "SIGTERM to the group");
         tree::signal_group(self.id, Signal::Term);
         let status = match tokio::time::timeout(GRACE, self.child.wait()).await {
             Ok(status) => status.ok(),
@@ -74,6 +75,7 @@ impl Guard {
             if left.is_empty() {
                 break;
             }
+            tracing::debug!(processes = left.len(), ?signal, "left behind; they are ended");
             tree::signal_each(&left, signal);
             self.noted.extend(left);
             if began.elapsed() > SHORT_GRACE {

@@ -94,6 +94,17 @@ impl Runner for LocalRunner {
         preflight::sizes(&args, &env)?;
         let redact = Redact::new(&env, facts);
         let child = self.spawn(&program, &args, env, command, &folder)?;
+        tracing::debug!(
+            harness = &*facts.id,
+            program = %program.display(),
+            args = args.len(),
+            stdin_bytes = command.stdin.as_ref().map_or(0, String::len),
+            folder = %folder.path().display(),
+            run = run_id,
+            pid = child.id(),
+            attempt,
+            "started"
+        );
         let mut guard = Guard::new(child, run_id);
 
         let mut watch = Watch {
@@ -138,6 +149,14 @@ impl Runner for LocalRunner {
         }
         stop = stop.or_else(|| watch.over(limits.max_events));
         let results = folder.results(command);
+        tracing::debug!(
+            status = status.and_then(|s| s.code()),
+            signal = status.and_then(|s| s.signal()),
+            ended_by_us = stop.map(tracing::field::debug),
+            events = watch.events,
+            ms = began.elapsed().as_millis(),
+            "ended"
+        );
         Ok(finish(watch, stop, status, results, &redact, began, folder, self.keep_files))
     }
 }

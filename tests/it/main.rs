@@ -17,6 +17,8 @@ mod cline;
 #[cfg(feature = "testkit")]
 mod codex;
 #[cfg(feature = "cli")]
+mod config;
+#[cfg(feature = "cli")]
 mod conformance;
 #[cfg(feature = "testkit")]
 mod copilot;
@@ -67,5 +69,7 @@ mod tidy;
 mod transcripts;
 #[cfg(feature = "testkit")]
 mod vibe;
+#[cfg(feature = "cli")]
+mod view;
 #[cfg(feature = "typed")]
 mod wire;

@@ -11,7 +11,7 @@ use super::print;
 use crate::error::{Failure, Kind, Result};
 use crate::jobs::{JobId, JobState, JobView, Jobs, LogLine, partial_text};
 use args::{Common, JobSub, LogsArgs, PruneArgs, WaitArgs};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -187,18 +187,6 @@ impl Common {
 
     /// Does something with the jobs; a failure is an object too with `--json`.
     fn told(&self, what: impl FnOnce(&Jobs) -> Result<ExitCode>) -> Result<ExitCode> {
-        match self.jobs().and_then(|jobs| what(&jobs)) {
-            Err(failure) if self.json => {
-                let status = failure.kind.exit_status();
-                print::json(&failed(&failure))?;
-                Ok(ExitCode::from(status))
-            }
-            other => other,
-        }
+        print::told(self.json, self.jobs().and_then(|jobs| what(&jobs)))
     }
-}
-
-/// The object of a command that failed.
-fn failed(failure: &Failure) -> Value {
-    json!({"ok": false, "failure": failure})
 }

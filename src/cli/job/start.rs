@@ -27,7 +27,10 @@ pub(in crate::cli) fn start(prepared: Prepared<'_>, manner: Manner, how: Backgro
     request.schema.as_ref().map(Schema::compile).transpose()?;
     profile.limits.settled()?;
     let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: None };
-    first_command(builder, request.clone(), &profile, &options)?;
+    let lowered = first_command(builder, request.clone(), &profile, &options)?;
+    if !how.quiet {
+        print::dropped(&lowered.report);
+    }
     let jobs = how.jobs_dir.map_or_else(Jobs::of_user, |dir| Ok(Jobs::at(dir)))?;
     let spec = JobSpec {
         harness: builder.facts().id.clone(),

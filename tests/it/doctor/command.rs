@@ -206,7 +206,7 @@ fn an_answer_without_end_is_given_up() {
 fn what_a_cli_says_cannot_play_with_the_terminal() {
     let place = Place::new();
     let long = "9.".repeat(4000);
-    let call = "echo 'Please \033[31mred\007' >&2; printf 'x\r\033]0;title\007 bad\n' >&2; exit 3";
+    let call = r"printf 'Please \033[31mred\007\n\r\033]0;title\007 bad\033[2J\n' >&2; exit 3";
     gemini(&place, &format!("'{long} 1.2\u{1b}[2J 0.61.0'"), call);
     let told = place.doctor(&["gemini"], &[("GEMINI_API_KEY", SECRET)]);
     assert!(!told.stdout.chars().any(|c| c.is_control() && c != '\n'), "{:?}", told.stdout);
@@ -235,6 +235,25 @@ fn not_more_than_asked_for_run_at_once_and_their_order_stays() {
     let looks: Vec<Look<'_, u64>> = (0..9).map(|n| Box::pin(look(n)) as _).collect();
     assert_eq!(block_on(together(looks, 3)), (0..9).collect::<Vec<_>>());
     assert_eq!(*most.borrow(), 3);
+}
+
+#[test]
+fn the_settings_of_a_project_count_and_a_profile_of_a_variable_is_for_the_harness_that_it_fits() {
+    let place = Place::new();
+    gemini(&place, "0.61.0", "printf '%s\\n' \"$@\" > \"$DIR/args\"; init; say ok; result");
+    std::fs::create_dir(place.path("config/teamster")).expect("a folder");
+    let own = "[profiles.mine]\nplatform = \"gemini\"\nargs = [\"--debug\"]\n";
+    place.write("config/teamster/teamster.toml", own);
+    std::fs::create_dir(place.path("home/.git")).expect("a folder");
+    place.write("home/teamster.toml", "default_harness = \"gemini\"\n");
+    for args in [&["--json"][..], &["gemini", "--json"]] {
+        let told = place.doctor(args, &[("TEAMSTER_PROFILE", "mine")]);
+        assert_eq!(told.status, 0, "{told:?}");
+        assert!(place.read("args").starts_with("--debug\n"), "{}", place.read("args"));
+        let message = told.check("settings")["message"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("config/teamster/teamster.toml, "), "{message}");
+        assert!(message.ends_with("home/teamster.toml"), "{message}");
+    }
 }
 
 /// `list` asks as the doctor does: the program that the profile names, with no key.

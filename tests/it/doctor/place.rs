@@ -82,7 +82,7 @@ impl Place {
 
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_teamster"));
-        command.args(args).env_clear().stdin(Stdio::null());
+        command.args(args).env_clear().stdin(Stdio::null()).current_dir(self.path("home"));
         command.env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display())).env("LANG", "C.UTF-8");
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
         command.env("XDG_CONFIG_HOME", self.path("config")).env("XDG_STATE_HOME", self.path("state"));
