@@ -156,6 +156,43 @@ fn a_folder_for_temporary_files_that_is_gone_fails() {
     assert!(check["hint"].as_str().is_some_and(|hint| hint.contains("TMPDIR")), "{check}");
 }
 
+/// A run that is refused names the doctor; a rehearsal has nobody to look at.
+#[test]
+fn a_run_that_is_not_signed_in_names_the_doctor() {
+    let place = Place::new();
+    gemini(&place, "0.61.0", "echo 'Please set an Auth method' >&2; exit 41");
+    let hint = |args: &[&str]| {
+        let output =
+            place.command(&[&["run", "gemini", "hi", "--json"], args].concat()).output().expect("runs");
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (output.status.code(), json["failure"]["hint"].as_str().unwrap_or_default().to_owned())
+    };
+    let sign_in = "export GEMINI_API_KEY, or run `gemini` once and sign in";
+    assert_eq!(hint(&[]), (Some(41), format!("{sign_in}; `teamster doctor gemini` checks it")));
+    assert_eq!(hint(&["--rehearse=[{\"status\": 401}]"]), (Some(41), sign_in.to_owned()));
+}
+
+/// Linux: what a doctor started ends with it, however it ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_doctor_that_is_killed_leaves_no_call_behind() {
+    let place = Place::new();
+    gemini(&place, "0.61.0", "echo $$ > \"$DIR/child\"; exec sleep 300");
+    let mut command = place.command(&["doctor", "gemini"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
+    let until = |what: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !what() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(what());
+    };
+    until(&|| !place.read("child").trim().is_empty());
+    child.kill().expect("killed");
+    child.wait().expect("its end");
+    until(&|| !is_alive(&place.read("child")));
+}
+
 #[test]
 fn ctrl_c_ends_the_calls_and_is_130() {
     let place = Place::new();
