@@ -78,6 +78,6 @@ pub use lowering::Lowered;
 #[cfg(feature = "run")]
 pub use outcome::{Attempt, Outcome};
 pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, Word, permits, split_tools, tool_argument};
-pub use profile::{Limits, Profile, SettledLimits};
+pub use profile::{Budget, Limits, Profile, SettledLimits};
 pub use reply::{Event, Reply};
 pub use request::{DispatchRequest, Effort, FIELDS, Output, ReplySchema, Session};

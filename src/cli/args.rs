@@ -156,6 +156,12 @@ pub(super) struct RunArgs {
     /// Attempts for one valid reply, the first included [default: 3]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(super) attempts: Option<u32>,
+    /// Ask no further attempt when so many tokens are spent, read and written together
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(super) max_tokens: Option<u64>,
+    /// Ask no further attempt when so many US dollars are spent; a CLI that takes a budget is told it
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    pub(super) max_cost: Option<f64>,
     /// Run it in the background and print the id of the job at once
     #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply"])]
     pub(super) background: bool,

@@ -66,6 +66,8 @@ fn limits(args: &RunArgs) -> Limits {
         first_output_timeout_s: args.first_output_timeout,
         idle_timeout_s: args.idle_timeout,
         attempts: args.attempts,
+        max_tokens: args.max_tokens,
+        max_cost_usd: args.max_cost,
         ..Limits::default()
     }
 }

@@ -19,6 +19,7 @@ impl Facts {
             }
             Kind::Quota => failure.hint("another model or another day: the quota is used up"),
             Kind::MaxTurns => failure.hint("--max-turns N allows more, or ask for less at once"),
+            Kind::Budget => failure.hint("--max-tokens N and --max-cost USD say how much may be spent"),
             Kind::SessionNotFound => failure
                 .hint("start a new session, or resume from the working directory and home of its first run"),
             _ => failure,

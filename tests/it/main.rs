@@ -61,6 +61,8 @@ mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
+#[cfg(feature = "run")]
+mod spending;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;
