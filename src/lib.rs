@@ -28,8 +28,8 @@
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
+//! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
-//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -67,6 +67,8 @@ pub mod batch;
 pub mod cli;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 #[cfg(feature = "jobs")]
 pub mod jobs;
 #[cfg(feature = "cli")]

@@ -24,7 +24,7 @@ mod worktree;
 pub use each::{Row, filled, rows};
 pub use journal::{Journal, ResultLine};
 pub use pace::{Pace, Paces};
-pub use run::{BatchEvent, BatchOptions, run};
+pub use run::{BatchEvent, BatchOptions, Rehearsal, run};
 pub use source::{Item, read_items, read_lines};
 pub use summary::{OfHarness, Summary};
 pub use task::{Choice, Task};

@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
+/// Makes the stand-in of a harness.
+pub type Rehearsal = Arc<dyn Fn(&str) -> Rehearse + Send + Sync>;
+
 /// How a batch is run.
 #[derive(Clone)]
 pub struct BatchOptions {
@@ -49,7 +52,7 @@ pub struct BatchOptions {
     /// The program of the first choice, over everything else that names one.
     pub bin: Option<OsString>,
     /// The stand-in instead of the CLI of a harness.
-    pub rehearse: Option<Arc<dyn Fn(&str) -> Rehearse + Send + Sync>>,
+    pub rehearse: Option<Rehearsal>,
     /// Ends the batch: what runs is ended and has no result.
     pub cancel: Option<Cancel>,
 }

@@ -3,7 +3,9 @@
 mod args;
 mod argv;
 mod config;
+mod diagnosis;
 mod dispatch;
+mod doctor;
 mod findings;
 mod job;
 mod list;
@@ -53,6 +55,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
+        args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Config(args) => config::config(&args),
         args::Sub::Trust(args) => trust::trust(&args),

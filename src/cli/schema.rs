@@ -15,6 +15,7 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode> {
         SchemaName::Outcome => include_str!("../../schemas/outcome.schema.json"),
         SchemaName::Job => include_str!("../../schemas/job.schema.json"),
         SchemaName::Review => crate::review::SCHEMA,
+        SchemaName::Doctor => include_str!("../../schemas/doctor.schema.json"),
     })
 }
 
