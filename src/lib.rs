@@ -27,9 +27,10 @@
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
+//! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
+//! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
-//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -63,10 +64,14 @@ pub mod testkit;
 #[cfg(feature = "typed")]
 pub mod wire;
 
+#[cfg(feature = "batch")]
+pub mod batch;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 #[cfg(feature = "jobs")]
 pub mod jobs;
 #[cfg(feature = "cli")]

@@ -21,6 +21,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     all.push(("config", schema_for!(crate::config::Config)));
     #[cfg(feature = "jobs")]
     all.push(("job", schema_for!(crate::jobs::JobView)));
+    #[cfg(feature = "doctor")]
+    all.push(("doctor", schema_for!(crate::doctor::Report)));
     #[cfg(feature = "review")]
     all.push(("review", schema_for!(crate::review::Findings)));
     #[cfg(feature = "skill")]

@@ -75,6 +75,19 @@ EXIT STATUS
     /// The same as `job cancel`
     #[command(hide = true)]
     Cancel(CancelArgs),
+    /// Check what is installed, which version, and whether it is signed in; and teamster itself
+    #[command(
+        visible_alias = "setup",
+        after_help = "EXAMPLES
+  teamster doctor                  # every harness that is installed; one small call to each
+  teamster doctor gemini --json
+  teamster doctor --skip-probe     # no call: nothing is proven, nothing is paid for
+
+EXIT STATUS
+  0 fine    41 not signed in, or the key is refused    127 not installed    1 too old, broken
+  with no PLATFORM: 0 where teamster's own checks are fine and one harness at least is; else as for run"
+    )]
+    Doctor(super::doctor::DoctorArgs),
     /// List the harnesses: what is installed, what was verified, what each can carry
     #[command(
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
@@ -312,4 +325,6 @@ pub(super) enum SchemaName {
     Job,
     /// What a skill, agent or command file says
     Skill,
+    /// The report of `doctor --json`
+    Doctor,
 }

@@ -52,7 +52,8 @@ pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome
             let _ = print::line(&serde_json::to_string(&event).unwrap_or_default());
         }
     };
-    let outcome: Result<Outcome> = runtime()?.block_on(async {
+    let is_real = manner.rehearse.is_none();
+    let mut outcome: Result<Outcome> = runtime()?.block_on(async {
         // Before anything is spawned: an early signal must not leave a child behind.
         let signals = Signals::caught()?;
         let (canceller, cancel) = Canceller::new();
@@ -75,6 +76,11 @@ pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome
         }
     });
     progress.finish();
+    let failure = outcome.as_mut().ok().and_then(|outcome| outcome.failure.as_mut());
+    if let Some(failure) = failure.filter(|failure| failure.kind == Kind::Auth && is_real) {
+        let hint = failure.hint.take().map_or_else(String::new, |hint| format!("{hint}; "));
+        failure.hint = Some(format!("{hint}`teamster doctor {harness}` checks it").into());
+    }
     outcome
 }
 
@@ -120,7 +126,7 @@ impl Signals {
 
     /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
     /// the second one: the dispatch is dropped then, and its processes are killed at once.
-    async fn cancel(mut self, canceller: Canceller) {
+    pub(super) async fn cancel(mut self, canceller: Canceller) {
         for _ in 0..2 {
             self.first().await;
             canceller.cancel();

@@ -3,7 +3,9 @@
 mod args;
 mod argv;
 mod config;
+mod diagnosis;
 mod dispatch;
+mod doctor;
 mod findings;
 mod job;
 mod list;
@@ -54,6 +56,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
+        args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Skills(args) => skills::skills(&args),
         args::Sub::Config(args) => config::config(&args),

@@ -16,6 +16,7 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode> {
         SchemaName::Skill => include_str!("../../schemas/skill.schema.json"),
         SchemaName::Job => include_str!("../../schemas/job.schema.json"),
         SchemaName::Review => crate::review::SCHEMA,
+        SchemaName::Doctor => include_str!("../../schemas/doctor.schema.json"),
     })
 }
 

@@ -29,8 +29,17 @@ pub struct Facts {
     pub evidence: Evidence,
     /// Versions whose contract was checked, the newest first.
     pub verified: Vec<Verified>,
+    /// The oldest version that can be driven, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_version: Option<MinVersion>,
     /// Variables that sign it in. Their values are secrets.
     pub auth_env: Vec<String>,
+    /// The command that says whether it is signed in, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<StatusCommand>,
+    /// Words with which it says that it has no credential, as opposed to one that is refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signed_out: Vec<String>,
     /// Other variables of the caller that the CLI may see.
     pub env_pass: Vec<String>,
     /// Variables that move the CLI's home directory; the first one that is set counts, else HOME.
@@ -94,6 +103,47 @@ pub struct Verified {
     pub version: String,
     /// The day, as YYYY-MM-DD.
     pub date: String,
+}
+
+/// The oldest version of a CLI that can be driven.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MinVersion {
+    /// The version.
+    pub version: String,
+    /// What an older one lacks, and how this is known.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// A command of a CLI that says whether there is a credential, and asks no model for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StatusCommand {
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What it writes, one of these, with exit status 0 when there is a credential.
+    pub says_in: Vec<String>,
+    /// What it writes, with another exit status, when there is none.
+    pub says_out: String,
+    /// What it looks at: when that is everything, a no is a no.
+    pub covers: StatusCovers,
+    /// How this is known: what was run, the version and the day.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// What a [`StatusCommand`] looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum StatusCovers {
+    /// Everything that may sign the CLI in.
+    All,
+    /// The stored login alone: variables and settings may sign it in all the same.
+    Login,
 }
 
 /// One tool of a CLI.

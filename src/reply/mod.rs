@@ -10,6 +10,7 @@ mod members;
 mod scan;
 mod text;
 mod usage;
+mod wait;
 mod whole;
 
 pub use collect::{Collector, Out};
@@ -23,6 +24,7 @@ pub use scan::strict_value;
 pub(crate) use text::plain;
 pub use text::utf8;
 pub use usage::Usage;
+pub use wait::wait_told;
 pub use whole::DocumentReader;
 
 use crate::error::{Failure, Kind};

@@ -8,6 +8,8 @@
 //!   swept, found by the run's marker in its environment or as a noted descendant. The sweep also
 //!   follows a normal end.
 
+#[cfg(feature = "doctor")]
+mod ask;
 mod cancel;
 mod clocks;
 mod detach;
@@ -23,16 +25,22 @@ mod places;
 mod preflight;
 mod redact;
 mod resolve;
+#[cfg(feature = "doctor")]
+mod selftest;
 mod shim;
 mod tree;
 mod watch;
 
+#[cfg(feature = "doctor")]
+pub use ask::{Question, Said, ask};
 pub use cancel::{Cancel, Canceller};
 #[cfg(feature = "jobs")]
 pub(crate) use detach::own_session;
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 pub use local::{LocalRunner, Rehearse};
 pub use resolve::{Found, find};
+#[cfg(feature = "doctor")]
+pub use selftest::try_ending;
 pub use shim::{ShimPlan, plan_shim};
 pub use tree::end_marked;
 

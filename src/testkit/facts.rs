@@ -26,6 +26,17 @@ pub(super) fn check(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<F
     if let Some(status) = facts.exit_statuses.keys().find(|status| status.parse::<u8>().is_err()) {
         bad("exit_statuses", format!("`{status}` is no exit status"));
     }
+    let blank = |words: &String| words.trim().is_empty();
+    if facts.signed_out.iter().any(blank) {
+        bad("signed_out", "no words".to_owned());
+    }
+    if let Some(status) = &facts.status
+        && (status.args.is_empty()
+            || status.says_in.is_empty()
+            || status.says_in.iter().chain([&status.says_out]).any(blank))
+    {
+        bad("status", "no arguments, or no words".to_owned());
+    }
     let mut names = HashSet::new();
     for name in facts.tools.iter().flat_map(|(name, tool)| std::iter::once(name).chain(&tool.aliases)) {
         if !names.insert(name) {

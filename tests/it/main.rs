@@ -24,6 +24,8 @@ mod conformance;
 mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
+#[cfg(feature = "cli")]
+mod doctor;
 #[cfg(feature = "testkit")]
 mod documented;
 #[cfg(feature = "testkit")]

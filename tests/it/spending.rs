@@ -120,9 +120,8 @@ fn a_cli_with_a_budget_of_its_own_is_told_what_is_left() {
     let (outcome, commands) = budget(limits, vec![wrong(), wrong(), wrong()]);
     assert_eq!(told(&outcome).0, Some(Kind::SchemaMismatch), "{outcome:?}");
     let flag = |line: &String| {
-        line.split("--max-budget-usd=")
-            .nth(1)
-            .map(|rest| rest.split_whitespace().next().unwrap_or("").to_owned())
+        let words = shell_words::split(line).expect("a shell line");
+        words.iter().find_map(|word| word.strip_prefix("--max-budget-usd=")).map(str::to_owned)
     };
     assert_eq!(
         commands.iter().map(flag).collect::<Vec<_>>(),

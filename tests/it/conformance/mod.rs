@@ -7,6 +7,7 @@
 mod answers;
 mod cli;
 mod clis;
+mod doctor;
 mod endings;
 mod find;
 mod jobs;
