@@ -1,6 +1,7 @@
 //! Files that mean harm or are broken get a clear answer, at once.
 
 use super::{merged, write};
+use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -156,5 +157,24 @@ fn a_body_is_text_whatever_stands_in_it() {
         (".claude/commands/a.md", "---\ndescription: x\n---\n!`id`\n"),
     ] {
         assert!(said(name, text).unwrap_err().contains("is not done here"), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_file_panics_and_what_is_read_can_be_merged(
+        front in "(name|description|tools|disallowedTools|permission|mode|model|effort|maxTurns|metadata|x)?(: ?|\n|  |- |\\[|\\]|\\{|\\}|\"|'|\\*|&a|\\||>|#|Bash|Read|\\(git \\*\\)|allow|deny|true|7|é|,){0,24}(\n(tools|permission|name|mode): ?.{0,12}){0,3}",
+        body in any::<String>(),
+        name in prop::sample::select(vec!["a.md", "a.toml", "SKILL.md", ".opencode/agents/a.md", ".claude/commands/a.md"]),
+    ) {
+        let text = if name.ends_with("toml") { format!("prompt = '''{body}'''\n{front}") } else { format!("---\n{front}\n---\n{body}") };
+        if let Ok(skill) = said(name, text) {
+            for trust in [Trust::Restrict, Trust::Vouched] {
+                // What cannot be held to is refused.
+                let _ = merged(&skill, "gemini", trust, DispatchRequest::new("p"));
+            }
+        }
     }
 }
