@@ -27,6 +27,7 @@
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
+//! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
@@ -56,6 +57,8 @@ pub mod review;
 pub mod run;
 #[cfg(feature = "validate")]
 pub mod schema;
+#[cfg(feature = "skill")]
+pub mod skill;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 #[cfg(feature = "typed")]

@@ -93,6 +93,13 @@ EXIT STATUS
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
     )]
     List(ListArgs),
+    /// List skill, agent and command files, or show one
+    #[command(after_help = "EXAMPLES
+  teamster skills                                   # the project's, then your own
+  teamster skills code-review                       # one, whole
+  teamster skills code-review --on gemini           # what it sets there
+  teamster run gemini \"Review HEAD\" --skill code-review")]
+    Skills(super::skills::SkillsArgs),
     /// Show and check the settings: yours, the project's, the variables
     Config(super::config::ConfigArgs),
     /// Let a project's settings count in full: its programs, arguments and variables
@@ -215,6 +222,12 @@ pub(super) struct RequestArgs {
     /// The same, from a file
     #[arg(long, value_name = "FILE", help_heading = "Request", conflicts_with = "system")]
     pub(super) system_file: Option<PathBuf>,
+    /// A skill, agent or command file, or the name of one (`teamster skills`). Flags and --request win over it
+    #[arg(long, value_name = "PATH|NAME", help_heading = "Request")]
+    pub(super) skill: Option<String>,
+    /// Let the skill grant what it names, wherever it lies
+    #[arg(long, help_heading = "Request", requires = "skill")]
+    pub(super) trust_skill: bool,
     /// A model name or alias
     #[arg(long, short, value_name = "MODEL", help_heading = "Request")]
     pub(super) model: Option<String>,
@@ -312,4 +325,6 @@ pub(super) enum SchemaName {
     Job,
     /// The report of `doctor --json`
     Doctor,
+    /// What a skill, agent or command file says
+    Skill,
 }

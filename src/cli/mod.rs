@@ -17,6 +17,7 @@ mod request;
 mod review;
 mod run;
 mod schema;
+mod skills;
 mod steps;
 mod trust;
 
@@ -57,6 +58,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
+        args::Sub::Skills(args) => skills::skills(&args),
         args::Sub::Config(args) => config::config(&args),
         args::Sub::Trust(args) => trust::trust(&args),
         args::Sub::Schema(args) => schema::schema(&args),

@@ -4,10 +4,11 @@ use super::args::RequestArgs;
 use super::print;
 use crate::config::{Config, Ignored, Settings, Sources};
 use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{AgentBuilder, HarnessRegistry};
+use crate::harness::{AgentBuilder, Facts, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, ReplySchema, Session};
+use crate::skill::{Merge, Places, Trust, merge};
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -76,11 +77,15 @@ pub(super) fn prepare<'r>(
         None => match &args.prompt_file {
             Some(path) => request.prompt = without_line_end(text_of("prompt", path)?),
             None if request.prompt.is_empty() && args.request.is_none() => {
-                if std::io::stdin().is_terminal() {
+                // A command is a prompt by itself.
+                let terminal = std::io::stdin().is_terminal();
+                if terminal && args.skill.is_none() {
                     return Err(Failure::invalid("prompt", "is missing")
                         .hint("teamster run gemini \"your task\", or pipe it in"));
                 }
-                request.prompt = without_line_end(stdin("prompt")?);
+                if !terminal {
+                    request.prompt = without_line_end(stdin("prompt")?);
+                }
             }
             None => {}
         },
@@ -97,21 +102,36 @@ pub(super) fn prepare<'r>(
     let builder = registry.get(&named)?;
     let id = builder.facts().id.clone();
     apply(args, &mut request, &mut notices)?;
+    let cwd = std::env::current_dir()
+        .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
+    let mut request = request.resolved(&cwd);
+    let profile = profile(config, args.profile.as_deref(), &id)?;
+    let mut notices: Vec<String> = notices.into_iter().map(str::to_owned).collect();
+    notices.extend(with_skill(args, &mut request, builder.facts(), registry, &profile, &cwd)?);
     if !quiet {
         notices.iter().for_each(|notice| print::note(notice));
     }
     if request.model.is_none() {
         request.model = var(&builder.facts().variable("MODEL"));
     }
-    let cwd = std::env::current_dir()
-        .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
-    let request = request.resolved(&cwd);
-    Ok(Prepared {
-        builder,
-        request,
-        profile: profile(config, args.profile.as_deref(), &id)?,
-        output_as_asked: args.output.is_some(),
-    })
+    Ok(Prepared { builder, request, profile, output_as_asked: args.output.is_some() })
+}
+
+/// Puts the skill of `--skill` into the request; gives the notices.
+fn with_skill(
+    args: &RequestArgs,
+    request: &mut DispatchRequest,
+    facts: &Facts,
+    registry: &HarnessRegistry,
+    profile: &Profile,
+    here: &Path,
+) -> Result<Vec<String>> {
+    let Some(asked) = &args.skill else { return Ok(Vec::new()) };
+    let places = Places::of_user(registry, request.cwd.as_deref().unwrap_or(here));
+    let found = places.find(asked, here)?;
+    let trust = if args.trust_skill { Trust::Vouched } else { found.scope.trust() };
+    let how = Merge { facts, registry, profile, trust, tools_stand: args.tools.is_some() };
+    merge(&found.skill?, request, &how)
 }
 
 /// Two words are platform and prompt. One word is the platform when a harness has this name and the

@@ -12,8 +12,8 @@ mod verdict;
 
 pub use draft::{Draft, StdinPrompt};
 pub use facts::{
-    ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, MinVersion, StatusCommand, StatusCovers,
-    UsageCounts, Verified,
+    ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, MinVersion, SkillFormat, SkillPlace,
+    StatusCommand, StatusCovers, UsageCounts, Verified,
 };
 pub use fields::{Flag, SessionIds, Sessions};
 pub use lower::lower;

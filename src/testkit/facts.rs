@@ -46,6 +46,19 @@ pub(super) fn check(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<F
             bad("tools", format!("`{name}` is no plain name"));
         }
     }
+    for place in &facts.skills {
+        let folders = || place.project.iter().chain(&place.user);
+        let below = |folder: &&String| {
+            let mut parts = std::path::Path::new(folder.as_str()).components();
+            !folder.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+        };
+        if folders().next().is_none() || !folders().all(|folder| below(&folder)) {
+            bad("skills", format!("{place:?} is no folder below a project or a home"));
+        }
+    }
+    if let Some(name) = facts.skill_tools.keys().find(|name| names.contains(name)) {
+        bad("skill_tools", format!("`{name}` is one of its tools"));
+    }
     for (capability, word) in facts.capabilities.rows() {
         let word = if word.is_empty() { "no" } else { word };
         if let Some(what) = disagreement(builder, suite, capability, word) {

@@ -61,6 +61,8 @@ mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
+#[cfg(all(feature = "cli", feature = "testkit"))]
+mod skill;
 #[cfg(feature = "run")]
 mod spending;
 mod support;

@@ -16,6 +16,7 @@ mod place;
 mod prompts;
 mod record;
 mod review;
+mod skill;
 mod special;
 mod table;
 mod widen;
