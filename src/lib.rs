@@ -26,8 +26,8 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
-//! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
 //! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
+//! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |

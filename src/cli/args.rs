@@ -323,8 +323,8 @@ pub(super) enum SchemaName {
     Review,
     /// A job, as `job` of `job status ID --json` has it
     Job,
-    /// What a skill, agent or command file says
-    Skill,
     /// The report of `doctor --json`
     Doctor,
+    /// What a skill, agent or command file says
+    Skill,
 }
