@@ -119,7 +119,7 @@ pub async fn run(
         options,
         summary: Summary { tasks: tasks.len(), not_run: tasks.len(), ..Summary::default() },
         waiting: VecDeque::new(),
-        paces: Paces::new(options.per_harness, options.of_harness.clone()),
+        paces: Paces::new(options.per_harness.min(options.concurrency.max(1)), options.of_harness.clone()),
         running: JoinSet::new(),
         last_start: None,
     };

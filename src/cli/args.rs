@@ -64,6 +64,24 @@ pub(super) enum Sub {
 EXIT STATUS
   0 also with findings; 3 where one reaches --fail-on; else as for run")]
     Review(Box<super::review::ReviewArgs>),
+    /// Run many requests: so many at once, resumable, with a report
+    #[command(
+        mut_arg("first", |arg| arg.value_name("FILE").help(
+            "Requests: a file of JSON lines, a folder of *.json, or `-` for stdin. With --each: the platform")),
+        mut_arg("second", |arg| arg.help("With --each: the prompt, with {{column}} for a value of the row")),
+        after_help = "EXAMPLES
+  teamster batch requests.jsonl --concurrency 8
+  teamster batch --each books.csv gemini \"Summarise {{title}} by {{author}}\" --schema summary.schema.json
+  teamster batch requests.jsonl --report report.html --ordered
+  teamster batch requests.jsonl                    # again: runs what has no result yet
+  teamster batch requests.jsonl --retry-failed
+
+The results go to requests.results.jsonl, one line a task, on disk before it counts.
+
+EXIT STATUS
+  0 every task is answered, 1 one failed, 75 a budget is spent, 130 ended; 2 a request is wrong, and nothing ran"
+    )]
+    Batch(Box<super::batch::BatchArgs>),
     /// What runs in the background: status, result, wait, logs, cancel, prune
     Job(JobArgs),
     /// The same as `job status`
@@ -169,8 +187,10 @@ pub(super) struct RunArgs {
     /// Ask no further attempt when so many US dollars are spent; a CLI that takes a budget is told it
     #[arg(long, value_name = "USD", help_heading = "Limits")]
     pub(super) max_cost: Option<f64>,
+    #[command(flatten)]
+    pub(super) fallback: FallbackArgs,
     /// Run it in the background and print the id of the job at once
-    #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply"])]
+    #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply", "fallback"])]
     pub(super) background: bool,
     /// The id of the job: letters, digits, - and _ [default: made up, sorts by time]
     #[arg(long, value_name = "ID", help_heading = "Background", requires = "background")]
@@ -185,6 +205,17 @@ pub(super) struct RunArgs {
     /// list of answers, or a file with one
     #[arg(long, value_name = "SCRIPT", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Where it runs")]
     pub(super) rehearse: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct FallbackArgs {
+    /// Ask this harness where the one before it is missing, not signed in, out of quota, limited or broken; may be
+    /// repeated, or a list with commas. HARNESS:PROFILE names a profile
+    #[arg(long, value_name = "HARNESS", value_delimiter = ',', help_heading = "Fallback")]
+    pub(super) fallback: Vec<String>,
+    /// Also after the agent may have changed something
+    #[arg(long, help_heading = "Fallback", requires = "fallback")]
+    pub(super) fallback_after_effects: bool,
 }
 
 #[derive(Args)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod argv;
+mod batch;
 mod config;
 mod diagnosis;
 mod dispatch;
@@ -52,6 +53,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
         args::Sub::Review(args) => review::review(&args),
+        args::Sub::Batch(args) => batch::batch(&args),
         args::Sub::Job(args) => job::job(&args),
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
