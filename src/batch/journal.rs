@@ -121,13 +121,18 @@ impl Journal {
     /// Adds a line, and returns when it is on disk. Lines that come together are brought to disk together.
     ///
     /// Errors: the disk is full, or fails otherwise. The line is not in the file then.
-    pub(super) async fn add(&self, line: &ResultLine) -> Result<()> {
-        let mut text = serde_json::to_string(line).map_err(|e| fault(&self.path, &e))?;
-        text.push('\n');
+    pub(super) fn add(&self, line: &ResultLine) -> impl Future<Output = Result<()>> + use<> {
+        let path = self.path.clone();
         let (told, done) = oneshot::channel();
-        let gone = || fault(&self.path, &"its writer is gone");
-        self.to_writer.as_ref().and_then(|to| to.send((text, told)).ok()).ok_or_else(gone)?;
-        done.await.map_err(|_| gone())?
+        let sent = serde_json::to_string(line).map_err(|e| fault(&path, &e)).and_then(|mut text| {
+            text.push('\n');
+            let sent = self.to_writer.as_ref().and_then(|to| to.send((text, told)).ok());
+            sent.ok_or_else(|| fault(&path, &"its writer is gone"))
+        });
+        async move {
+            sent?;
+            done.await.map_err(|_| fault(&path, &"its writer is gone"))?
+        }
     }
 
     /// Every result that counts, in the order of the file: of two for a task, the later one.

@@ -121,6 +121,7 @@ pub async fn run(
         waiting: VecDeque::new(),
         paces: Paces::new(options.per_harness.min(options.concurrency.max(1)), options.of_harness.clone()),
         running: JoinSet::new(),
+        writing: JoinSet::new(),
         last_start: None,
     };
     let began = Instant::now();
@@ -142,6 +143,8 @@ struct Batch<'b> {
     waiting: VecDeque<(usize, u32)>,
     paces: Paces,
     running: JoinSet<Back>,
+    /// Results on their way to the disk; lines that come together get there together.
+    writing: JoinSet<Result<ResultLine>>,
     last_start: Option<Instant>,
 }
 
@@ -174,7 +177,7 @@ impl Batch<'_> {
         };
         tokio::pin!(cancelled);
         let mut ended = false;
-        while !self.waiting.is_empty() || !self.running.is_empty() {
+        while !self.waiting.is_empty() || !self.running.is_empty() || !self.writing.is_empty() {
             if !ended
                 && !self.waiting.is_empty()
                 && let Some(why) = self.over_budget()
@@ -194,7 +197,12 @@ impl Batch<'_> {
                 }
                 Some(back) = self.running.join_next() => {
                     let back = back.map_err(|e| Failure::new(Kind::HarnessError, format!("a task broke: {e}")))?;
-                    self.ended(back, on).await?;
+                    self.ended(back, on);
+                }
+                Some(written) = self.writing.join_next() => {
+                    let line = written.map_err(|e| Failure::new(Kind::HarnessError, format!("a result broke: {e}")))??;
+                    self.summary.add(&line, false);
+                    on(BatchEvent::Done { line: &line, from_before: false, summary: &self.summary });
                 }
                 () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now).into()), if next.is_some() => {}
             }
@@ -252,7 +260,7 @@ impl Batch<'_> {
         opens
     }
 
-    async fn ended(&mut self, back: Back, on: &mut dyn FnMut(BatchEvent<'_>)) -> Result<()> {
+    fn ended(&mut self, back: Back, on: &mut dyn FnMut(BatchEvent<'_>)) {
         let task = &self.tasks[back.task];
         let kind = back.outcome.failure.as_ref().map(|failure| failure.kind);
         let limited = kind == Some(Kind::RateLimit) && back.outcome.harness == task.harness();
@@ -273,11 +281,11 @@ impl Batch<'_> {
             pace.end();
         }
         if kind == Some(Kind::Cancelled) && self.summary.stopped.is_some() {
-            return Ok(());
+            return;
         }
         if limited && back.tries <= self.options.retries && self.summary.stopped.is_none() {
             self.waiting.push_front((back.task, back.tries));
-            return Ok(());
+            return;
         }
         let line = ResultLine {
             id: task.id.clone(),
@@ -287,10 +295,8 @@ impl Batch<'_> {
             worktree: back.worktree,
             outcome: back.outcome,
         };
-        self.journal.add(&line).await?;
-        self.summary.add(&line, false);
-        on(BatchEvent::Done { line: &line, from_before: false, summary: &self.summary });
-        Ok(())
+        let written = self.journal.add(&line);
+        self.writing.spawn(async move { written.await.map(|()| line) });
     }
 }
 

@@ -54,7 +54,7 @@ impl HarnessRegistry {
                     format!("harness name `{name}` is not of a-z, 0-9, - and _"),
                 ));
             }
-            if self.get(name).is_ok() {
+            if self.has(name) {
                 return Err(Failure::new(Kind::InvalidConfig, format!("the harness name `{name}` is taken"))
                     .hint("give the harness another id, or leave the alias out"));
             }
@@ -72,12 +72,17 @@ impl HarnessRegistry {
         if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_whitespace) {
             return Err(Failure::new(Kind::InvalidConfig, format!("`{name}` is no name of one word")));
         }
-        if self.get(name).is_ok() {
+        if self.has(name) {
             return Err(Failure::new(Kind::InvalidConfig, format!("the name `{name}` is taken"))
                 .hint("give the alias another name"));
         }
         self.aliases.insert(name.to_owned(), id);
         Ok(())
+    }
+
+    /// Whether a harness has this name.
+    fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name) || self.aliases.contains_key(name)
     }
 
     /// The harness of this platform name or alias.

@@ -23,7 +23,9 @@ pub(super) fn members(child: Option<i32>, run_id: &str, noted: &Known, after: Op
     let all = os::processes(after);
     let marker = format!("{MARKER_VAR}={run_id}");
     let mut found = Known::new();
-    for process in all.iter().filter(|process| Some(process.id) != child) {
+    // What this process started itself is another run's child: an orphan of this run has another parent.
+    let own = std::process::id() as i32;
+    for process in all.iter().filter(|process| Some(process.id) != child && process.parent != own) {
         let same = noted.get(&process.id) == Some(&process.born);
         if same || os::has_entry(process.id, |entry| entry == marker.as_bytes()) {
             found.insert(process.id, process.born);
@@ -139,6 +141,7 @@ pub(super) struct Process {
 mod os {
     use super::{Process, Signal};
     use std::fs;
+    use std::io::Read;
 
     pub(super) fn processes(after: Option<i32>) -> Vec<Process> {
         // None began after it, so there is nothing to look at.
@@ -151,7 +154,10 @@ mod os {
     }
 
     fn process(id: i32) -> Option<Process> {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // One read gives all of it: three times what the longest line has.
+        let mut buffer = [0; 2048];
+        let len = fs::File::open(format!("/proc/{id}/stat")).ok()?.read(&mut buffer).ok()?;
+        let stat = String::from_utf8_lossy(&buffer[..len]);
         // The name in parentheses may hold anything; the fields after the last one are plain.
         let (_, rest) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -161,7 +167,10 @@ mod os {
     }
 
     pub(super) fn has_entry(id: i32, is: impl Fn(&[u8]) -> bool) -> bool {
-        let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        // No size is told, so that room for most is there from the beginning.
+        let mut environment = Vec::with_capacity(32 << 10);
+        let file = fs::File::open(format!("/proc/{id}/environ"));
+        let _ = file.and_then(|mut file| file.read_to_end(&mut environment));
         environment.split(|b| *b == 0).any(is)
     }
 
