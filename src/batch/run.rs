@@ -186,7 +186,9 @@ impl Batch<'_> {
                 self.waiting.clear();
                 continue;
             }
-            let next = if ended { None } else { self.start(on) };
+            // What is spent is known when a result is on disk.
+            let counting = self.options.budget != Budget::default() && !self.writing.is_empty();
+            let next = if ended || counting { None } else { self.start(on) };
             tokio::select! {
                 biased;
                 () = &mut cancelled, if !ended => {

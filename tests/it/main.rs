@@ -7,6 +7,8 @@
 mod aider;
 #[cfg(feature = "testkit")]
 mod argv;
+#[cfg(feature = "cli")]
+mod batch;
 mod cases;
 #[cfg(feature = "testkit")]
 mod claude;

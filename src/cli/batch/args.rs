@@ -36,8 +36,8 @@ pub(in crate::cli) struct BatchArgs {
     #[arg(long, help_heading = "Batch")]
     pub(super) retry_failed: bool,
     /// A git worktree for each task, in DIR [default: beside the results]; kept where something changed
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Batch")]
-    pub(super) worktrees: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, help_heading = "Batch")]
+    pub(super) worktrees: Option<Option<PathBuf>>,
     /// Only list the tasks: id, harness, command
     #[arg(long, help_heading = "Batch")]
     pub(super) dry_run: bool,
@@ -98,7 +98,7 @@ impl BatchArgs {
             let (name, number) =
                 word.split_once('=').map_or((None, word.as_str()), |(name, n)| (Some(name), n));
             let number: usize = number.trim().parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-                Failure::invalid("per_harness", format!("`{word}` is not of the form 2 or gemini=2"))
+                Failure::invalid("per_harness", format!("`{word}` is not of the form 2 or HARNESS=2"))
             })?;
             match name {
                 Some(name) => drop(own.insert(name.trim().to_owned(), number)),

@@ -33,14 +33,14 @@ pub(super) fn batch(args: &BatchArgs) -> Result<ExitCode> {
 fn ran(args: &BatchArgs) -> Result<ExitCode> {
     let request = &args.request;
     let (config, registry) = settings(request.config.as_deref(), request.cwd.as_deref(), args.quiet)?;
-    let tasks = tasks::tasks(args, &config, &registry)?;
-    if args.dry_run {
-        return print::line(&view::listed(&tasks));
-    }
     let out = match &args.out {
         Some(path) => path.clone(),
         None => beside(args)?,
     };
+    let tasks = tasks::tasks(args, &config, &registry)?;
+    if args.dry_run {
+        return print::line(&view::listed(&tasks));
+    }
     let mut journal = Journal::open(&out)?;
     let strangers = journal.strangers(&tasks);
     if strangers > 0 && !args.quiet {
@@ -123,10 +123,8 @@ fn options(args: &BatchArgs, out: &std::path::Path) -> Result<BatchOptions> {
     let rehearse = rehearse.transpose()?;
     let stagger = Duration::try_from_secs_f64(args.stagger.unwrap_or(0.0))
         .map_err(|_| Failure::invalid("stagger", "is no time in seconds"))?;
-    let folder = match &args.worktrees {
-        Some(folder) if folder.as_os_str().is_empty() => Some(out.with_extension("worktrees")),
-        other => other.clone(),
-    };
+    let beside = || out.with_extension("worktrees");
+    let folder = args.worktrees.as_ref().map(|folder| folder.clone().unwrap_or_else(beside));
     Ok(BatchOptions {
         concurrency: args.concurrency.max(1),
         per_harness,
