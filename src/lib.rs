@@ -28,6 +28,7 @@
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
+//! | `mcp` | `mcp`: an MCP server over all of that; `jobs`, `review` | rmcp |
 //! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
@@ -66,6 +67,8 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "jobs")]
 pub mod jobs;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "cli")]
 pub mod rehearse;
 

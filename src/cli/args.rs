@@ -75,6 +75,18 @@ EXIT STATUS
     /// The same as `job cancel`
     #[command(hide = true)]
     Cancel(CancelArgs),
+    /// Serve all of this to an agent, as MCP tools on stdin and stdout
+    #[command(
+        after_help = "What a client may ask for has a ceiling, which is yours: read-only, in this folder, unless you say more.
+
+EXAMPLES
+  teamster mcp                                   # what an MCP client starts
+  teamster mcp --permission edit --root ~/api
+  teamster mcp --harness gemini,claude --rehearse
+  claude mcp add teamster -- teamster mcp
+  gemini mcp add teamster teamster mcp"
+    )]
+    Mcp(super::mcp::McpArgs),
     /// List the harnesses: what is installed, what was verified, what each can carry
     #[command(
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"

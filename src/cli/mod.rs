@@ -9,13 +9,13 @@ mod job;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod print;
 mod progress;
 mod request;
 mod review;
 mod run;
 mod schema;
-mod steps;
 mod trust;
 
 use crate::error::{Failure, Result};
@@ -53,6 +53,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
+        args::Sub::Mcp(args) => mcp::mcp(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Config(args) => config::config(&args),
         args::Sub::Trust(args) => trust::trust(&args),

@@ -10,6 +10,7 @@
 
 mod cancel;
 mod clocks;
+mod depth;
 mod detach;
 mod env_files;
 mod environment;
@@ -28,6 +29,7 @@ mod tree;
 mod watch;
 
 pub use cancel::{Cancel, Canceller};
+pub use depth::{allowed_depth, own_depth};
 #[cfg(feature = "jobs")]
 pub(crate) use detach::own_session;
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
