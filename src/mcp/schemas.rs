@@ -29,8 +29,11 @@ fn part(text: &str) -> Part {
     Part { schema, defs }
 }
 
-/// The sizes of numbers are no formats of JSON Schema, and some clients refuse what they do not know.
-fn without_formats(value: &mut Value) {
+/// The same schema in fewer words: what a model pays for each time that it reads the list of tools.
+///
+/// - The sizes of numbers are no formats of JSON Schema, and some clients refuse what they do not know.
+/// - A choice of constants is a list.
+fn shorten(value: &mut Value) {
     match value {
         Value::Object(object) => {
             let is_size =
@@ -38,9 +41,31 @@ fn without_formats(value: &mut Value) {
             if object.get("format").and_then(Value::as_str).is_some_and(is_size) {
                 object.remove("format");
             }
-            object.values_mut().for_each(without_formats);
+            let forms = object.get("oneOf").and_then(Value::as_array);
+            let constants =
+                forms.and_then(|forms| forms.iter().map(|form| form.get("const").cloned()).collect());
+            if let Some(constants) = constants {
+                object.remove("oneOf");
+                object.insert("enum".to_owned(), Value::Array(constants));
+            }
+            object.values_mut().for_each(shorten);
         }
-        Value::Array(list) => list.iter_mut().for_each(without_formats),
+        Value::Array(list) => list.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// Without what is said of the parts: the answer itself shows it.
+fn without_words(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            // A property of this name is no text.
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(without_words);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_words),
         _ => {}
     }
 }
@@ -49,7 +74,7 @@ fn object(mut schema: Value, defs: Map<String, Value>) -> JsonObject {
     if !defs.is_empty() {
         schema["$defs"] = Value::Object(defs);
     }
-    without_formats(&mut schema);
+    shorten(&mut schema);
     match schema {
         Value::Object(object) => object,
         _ => JsonObject::new(),
@@ -78,6 +103,7 @@ fn answer(properties: Value, parts: Vec<Part>) -> JsonObject {
     let schema = json!({"type": "object", "properties": all, "required": ["ok"]});
     let used = used(&schema, &defs);
     defs.retain(|name, _| used.contains(name));
+    defs.values_mut().for_each(without_words);
     object(schema, defs)
 }
 
@@ -104,7 +130,9 @@ fn used(schema: &Value, defs: &Map<String, Value>) -> Vec<String> {
 
 /// The outcome of a dispatch.
 pub(super) fn outcome() -> JsonObject {
-    let Part { schema, defs } = part(OUTCOME);
+    let Part { mut schema, mut defs } = part(OUTCOME);
+    without_words(&mut schema);
+    defs.values_mut().for_each(without_words);
     object(schema, defs)
 }
 
