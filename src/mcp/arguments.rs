@@ -54,6 +54,10 @@ impl Arguments {
             let text = serde_json::to_string(&self.0).map_err(|e| Failure::invalid("arguments", e))?;
             Ok(DispatchRequest::from_json(&text)?.0)
         };
-        request().map_err(Wrong::Arguments)
+        // The place is one in our own text, not in the client's.
+        request().map_err(|mut failure| {
+            failure.message.truncate(failure.message.rfind(" at line ").unwrap_or(failure.message.len()));
+            Wrong::Arguments(failure)
+        })
     }
 }

@@ -3,8 +3,9 @@
 use crate::reply::{By, Event, Step, Steps, one_line};
 use crate::run::{Cancel, Canceller};
 use rmcp::RoleServer;
-use rmcp::model::ProgressNotificationParam;
-use rmcp::service::RequestContext;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -64,8 +65,10 @@ impl Caller {
     pub(super) async fn follow<T, F: Future<Output = T>>(&self, work: impl FnOnce(Teller, Cancel) -> F) -> T {
         let (canceller, cancel) = Canceller::new();
         let (to, from) = mpsc::channel(WAITING);
-        let has_token = self.context.meta.get_progress_token().is_some();
-        let teller = Teller { to: has_token.then_some(to), steps: Steps::default(), last: String::new() };
+        let token = self.context.meta.get_progress_token();
+        let teller =
+            Teller { to: token.is_some().then_some(to), steps: Steps::default(), last: String::new() };
+        let mut told = Told { peer: &self.context.peer, token, from, count: 0.0 };
         let mut closing = self.closing.clone();
         let listen = async {
             tokio::select! {
@@ -75,27 +78,52 @@ impl Caller {
             canceller.cancel();
             std::future::pending::<()>().await;
         };
-        tokio::select! {
+        let done = tokio::select! {
             biased;
             done = work(teller, cancel) => done,
             // Neither of the two ever ends.
-            never = async { tokio::join!(listen, self.tell(from)).1 } => match never {},
+            never = async { tokio::join!(listen, told.on()).1 } => match never {},
+        };
+        told.rest().await;
+        done
+    }
+}
+
+/// What is told on its way to the client.
+struct Told<'c> {
+    peer: &'c Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    from: mpsc::Receiver<String>,
+    count: f64,
+}
+
+impl Told<'_> {
+    /// Sends what is told, and a sign of life where nothing is.
+    async fn on(&mut self) -> Infallible {
+        if self.token.is_none() {
+            return std::future::pending().await;
+        }
+        let began = Instant::now();
+        loop {
+            let message = tokio::select! {
+                Some(message) = self.from.recv() => message,
+                () = tokio::time::sleep(HEARTBEAT) => format!("still at it after {} s", began.elapsed().as_secs()),
+            };
+            self.send(message).await;
         }
     }
 
-    /// Sends what is told, and a sign of life where nothing is.
-    async fn tell(&self, mut from: mpsc::Receiver<String>) -> std::convert::Infallible {
-        let Some(token) = self.context.meta.get_progress_token() else { return std::future::pending().await };
-        let began = Instant::now();
-        let mut told = 0.0;
-        loop {
-            let message = tokio::select! {
-                Some(message) = from.recv() => message,
-                () = tokio::time::sleep(HEARTBEAT) => format!("still at it after {} s", began.elapsed().as_secs()),
-            };
-            told += 1.0;
-            let progress = ProgressNotificationParam::new(token.clone(), told).with_message(message);
-            let _ = self.context.peer.notify_progress(progress).await;
+    /// Sends what was told last.
+    async fn rest(&mut self) {
+        while let Ok(message) = self.from.try_recv() {
+            self.send(message).await;
         }
+    }
+
+    async fn send(&mut self, message: String) {
+        let Some(token) = self.token.clone() else { return };
+        self.count += 1.0;
+        let progress = ProgressNotificationParam::new(token, self.count).with_message(message);
+        let _ = self.peer.notify_progress(progress).await;
     }
 }

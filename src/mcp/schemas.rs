@@ -33,9 +33,11 @@ fn part(text: &str) -> Part {
 ///
 /// - The sizes of numbers are no formats of JSON Schema, and some clients refuse what they do not know.
 /// - A choice of constants is a list.
+/// - Absent and `null` are the same: absent is left, since some clients know one type for a value alone.
 fn shorten(value: &mut Value) {
     match value {
         Value::Object(object) => {
+            without_null(object);
             let is_size =
                 |format: &str| ["int", "uint", "float", "double"].iter().any(|f| format.starts_with(f));
             if object.get("format").and_then(Value::as_str).is_some_and(is_size) {
@@ -52,6 +54,27 @@ fn shorten(value: &mut Value) {
         }
         Value::Array(list) => list.iter_mut().for_each(shorten),
         _ => {}
+    }
+}
+
+fn without_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &types[..] {
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if let Some(Value::Array(forms)) = object.get_mut("anyOf") {
+        forms.retain(|form| form["type"] != "null");
+        if let [Value::Object(only)] = &forms[..] {
+            let only = only.clone();
+            object.remove("anyOf");
+            object.extend(only);
+        }
     }
 }
 
@@ -158,7 +181,7 @@ pub(super) fn lowered() -> JsonObject {
             "args": texts,
             "shell_line": {"type": "string", "description": "Program and arguments for a shell; places that the run fills are in braces."},
             "env": {"type": "object", "additionalProperties": {"type": "string"}},
-            "stdin": {"type": ["string", "null"]},
+            "stdin": {"type": "string"},
             "files": {"type": "array", "items": {"type": "object"}},
             "report": {"type": "array", "items": row, "description": "How each field of the request is carried."},
         }),
@@ -179,7 +202,7 @@ pub(super) fn job_result() -> JsonObject {
             "job": {"$ref": "#/$defs/Job"},
             "partial": {"type": "boolean", "description": "It still runs; `text` is what it said so far."},
             "outcome": {"$ref": "#/$defs/Outcome"},
-            "text": {"type": ["string", "null"]},
+            "text": {"type": "string"},
         }),
         vec![named("Job", JOB), named("Outcome", OUTCOME)],
     )
@@ -207,7 +230,7 @@ pub(super) fn review() -> JsonObject {
     answer(
         json!({
             "scope": {"type": "string"},
-            "base": {"type": ["string", "null"]},
+            "base": {"type": "string"},
             "inlined": {"type": "boolean"},
             "files": {"type": "array", "items": {"type": "object"}},
             "findings": {"type": "array", "items": {"$ref": "#/$defs/Finding"}},
@@ -230,7 +253,7 @@ pub(super) fn harnesses() -> JsonObject {
     answer(
         json!({
             "harnesses": {"type": "array", "items": harness},
-            "default": {"type": ["string", "null"]},
+            "default": {"type": "string"},
             "ceiling": {"type": "object"},
         }),
         Vec::new(),
@@ -250,6 +273,7 @@ pub(super) fn request(host: &Host, more: Value) -> JsonObject {
         }
         properties.insert("harness".to_owned(), harness(host));
         properties.insert("permission".to_owned(), permission(&host.ceiling));
+        properties["schema"]["type"] = "object".into();
         properties["cwd"]["description"] = format!(
             "The agent's working directory: {} (the default), or below it.",
             host.ceiling.root().display()

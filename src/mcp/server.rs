@@ -188,10 +188,14 @@ impl ServerHandler for Server {
                 ));
             }
         };
+        let mut value = answer.value;
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|_, member| !member.is_null());
+        }
         let content = vec![ContentBlock::text(answer.text)];
         let mut result =
             if answer.ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
-        result.structured_content = Some(answer.value);
+        result.structured_content = Some(value);
         Ok(result.into())
     }
 

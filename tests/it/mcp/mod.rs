@@ -109,9 +109,13 @@ impl Client {
 
     /// The answer to a request. What is told meanwhile is kept.
     fn answer(&mut self, id: u64) -> Value {
+        let is_it = |message: &Value| message["id"] == id && message["method"].is_null();
+        if let Some(at) = self.told.iter().position(is_it) {
+            return self.told.remove(at);
+        }
         loop {
             let message = self.messages.recv_timeout(Duration::from_secs(60)).expect("an answer in a minute");
-            if message["id"] == id && message["method"].is_null() {
+            if is_it(&message) {
                 return message;
             }
             self.told.push(message);
