@@ -3,8 +3,9 @@
 
 use super::cli::Cli;
 use super::clis::{claude, codex, gemini};
-use super::find::installed;
+use super::find::{installed, program};
 use super::lab::{Done, Lab, done};
+use super::place::text;
 use crate::support::model_server::{Recorded, Step};
 use serde_json::{Value, json};
 use std::process::{Child, Command};
@@ -19,9 +20,10 @@ struct Agent {
     /// server's options.
     add: [&'static [&'static str]; 3],
     variable: &'static str,
+    /// Variables of its own.
+    env: &'static [(&'static str, &'static str)],
     /// Its command line before the prompt, which calls the server's tools unasked and nothing else.
     run: &'static [&'static str],
-    call: fn(&str, Value) -> Step,
 }
 
 const SERVER: &str = env!("CARGO_BIN_EXE_teamster");
@@ -30,22 +32,24 @@ static GEMINI: Agent = Agent {
     cli: &gemini::CLI,
     add: [&["mcp", "add", "--scope", "user", "--trust"], &["teamster"], &["--"]],
     variable: "-e",
+    // Otherwise it is a child of its launcher, which goes on when that is killed.
+    env: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     run: &["-m", "gemini-2.5-pro", "--prompt"],
-    call: Step::call,
 };
 
 static CLAUDE: Agent = Agent {
     cli: &claude::CLI,
     add: [&["mcp", "add", "--scope", "user", "teamster"], &["--"], &[]],
     variable: "-e",
+    env: &[],
     run: &["--print", "--model=claude-opus-5-5", "--allowedTools=mcp__teamster", "--"],
-    call: Step::call,
 };
 
 static CODEX: Agent = Agent {
     cli: &codex::CLI,
     add: [&["mcp", "add", "teamster"], &["--"], &[]],
     variable: "--env",
+    env: &[],
     run: &[
         "exec",
         "--skip-git-repo-check",
@@ -53,13 +57,26 @@ static CODEX: Agent = Agent {
         "--model=gpt-5.5",
         "--",
     ],
-    call: Step::call,
 };
 
 impl Agent {
-    /// The agent with teamster as its server, added by its own command.
-    fn lab(&self, options: &[&str], variables: &[(&str, String)], steps: Vec<Step>) -> Option<Lab> {
+    /// The agent with teamster as its server, which rehearses.
+    fn lab(&self, options: &[&str], steps: Vec<Step>) -> Option<Lab> {
         let lab = Lab::new(self.cli, steps)?.trusted();
+        self.add(&lab, options, &[]);
+        Some(lab)
+    }
+
+    /// The same, with what a real agent below it needs.
+    fn inner_lab(&self, options: &[&str], steps: Vec<Step>) -> Option<Lab> {
+        let lab = Lab::new(self.cli, steps)?.trusted();
+        let variables = inner(&lab)?;
+        self.add(&lab, options, &variables);
+        Some(lab)
+    }
+
+    /// Adds the server by the agent's own command.
+    fn add(&self, lab: &Lab, options: &[&str], variables: &[(&str, String)]) {
         let [first, then, last] = self.add;
         let mut args: Vec<String> = first.iter().map(|&word| word.to_owned()).collect();
         for (name, value) in variables {
@@ -69,12 +86,12 @@ impl Agent {
         args.extend(rest.iter().map(|&word| word.to_owned()));
         let added = done(lab.start_alone(&args, &[]));
         assert_eq!(added.status, Some(0), "{args:?}: {added:?}");
-        Some(lab)
     }
 
     fn start(&self, lab: &Lab, env: &[(&str, &str)]) -> Child {
         let words = [self.run, &["hello"]].concat();
-        lab.start_alone(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), env)
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        lab.start_alone(&words, &[self.env, env].concat())
     }
 
     fn run(&self, lab: &Lab, env: &[(&str, &str)]) -> Done {
@@ -85,8 +102,8 @@ impl Agent {
     fn calls(&self, tool: &str, arguments: Value) -> Step {
         let registry = HarnessRegistry::builtin();
         let name = registry.get(self.cli.id).expect("a harness").facts().mcp_tool.clone();
-        let name = name.unwrap_or_else(|| "mcp__{server}__{tool}".to_owned());
-        (self.call)(&name.replace("{server}", "teamster").replace("{tool}", tool), arguments)
+        let name = name.unwrap_or_else(|| "mcp__{server}::{tool}".to_owned());
+        Step::call(&name.replace("{server}", "teamster").replace("{tool}", tool), arguments)
     }
 }
 
@@ -109,7 +126,7 @@ fn ask() -> Value {
 
 fn an_agent_gets_a_value_that_is_valid(agent: &Agent) {
     let steps = vec![agent.calls("dispatch", ask()), Step::text("the answer")];
-    let Some(lab) = agent.lab(&["--rehearse=wrong-first"], &[], steps) else { return };
+    let Some(lab) = agent.lab(&["--rehearse=wrong-first"], steps) else { return };
     let done = agent.run(&lab, &[]);
     let answer = answer(&lab, &done).replace('\\', "");
     assert!(answer.contains(r#"{"n":1}"#), "{answer} {done:?}");
@@ -117,18 +134,55 @@ fn an_agent_gets_a_value_that_is_valid(agent: &Agent) {
     assert_eq!(lab.place.processes(), Vec::<String>::new());
 }
 
-/// An agent calls teamster, which calls an agent, for real.
-fn an_agent_gets_the_answer_of_another_agent(agent: &Agent) {
-    let steps = vec![agent.calls("dispatch", ask()), Step::text(r#"{"n": 7}"#), Step::text("the answer")];
-    let Some((bin, variables)) = inner() else { return };
-    let Some(lab) = agent.lab(&[], &[], steps.clone()) else { return };
-    drop(lab);
-    let _ = (bin, variables);
+/// What the inner agent needs, where the client gives its servers an environment of their own.
+fn inner(lab: &Lab) -> Option<Vec<(&'static str, String)>> {
+    let bin = installed(&gemini::CLI)?;
+    let home = text(&lab.place.home());
+    let own = (gemini::CLI.home)(&lab.place);
+    (gemini::CLI.trust)(&lab.place);
+    let mut all = vec![("TEAMSTER_GEMINI_BIN", text(&bin)), ("HOME", home)];
+    all.extend(own);
+    Some(all)
 }
 
-fn inner() -> Option<(String, Vec<(&'static str, String)>)> {
-    let bin = installed(&gemini::CLI)?;
-    Some((bin.display().to_string(), Vec::new()))
+/// An agent calls teamster, which calls an agent: all of them real, with one model.
+fn an_agent_gets_the_answer_of_another_agent(agent: &Agent) {
+    let steps = vec![agent.calls("dispatch", ask()), Step::text(r#"{"n": 7}"#), Step::text("the answer")];
+    let Some(lab) = agent.inner_lab(&[], steps) else { return };
+    let done = agent.run(&lab, &[]);
+    let answer = answer(&lab, &done).replace('\\', "");
+    assert!(answer.contains(r#"{"n":7}"#), "{answer} {done:?}");
+    assert_eq!(lab.place.processes(), Vec::<String>::new());
+}
+
+/// Whatever environment the client gives its servers, the count above it holds.
+fn an_agent_that_is_too_deep_dispatches_none(agent: &Agent) {
+    let steps = vec![agent.calls("dispatch", ask()), Step::text("the answer")];
+    let Some(lab) = agent.lab(&["--rehearse"], steps) else { return };
+    let done = agent.run(&lab, &[("TEAMSTER_DEPTH", "5")]);
+    let answer = answer(&lab, &done);
+    assert!(answer.contains("agents dispatch agents 6 deep, the limit is 5"), "{answer} {done:?}");
+}
+
+/// The inner agent runs a tool when the outer one is killed; in the group, in a session of its own, in its wait.
+fn a_client_that_is_killed_leaves_nothing(agent: &Agent) {
+    const SLEEPS: &str = "true; sleep 300 & setsid sleep 301 & touch started; sleep 302";
+    let ask = json!({"harness": "gemini", "prompt": "work", "permission": "full"});
+    let steps = vec![agent.calls("dispatch", ask), (gemini::CLI.shell)(SLEEPS), Step::text("the answer")];
+    let Some(lab) = agent.inner_lab(&["--permission", "full"], steps) else { return };
+    let mut client = agent.start(&lab, &[]);
+    let until = |what: &str, is: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !is() {
+            assert!(began.elapsed() < Duration::from_secs(90), "{what}: {:?}", lab.place.processes());
+            sleep(Duration::from_millis(50));
+        }
+    };
+    until("the tool runs", &|| lab.place.marks().contains(&"started".to_owned()));
+    let killed = Command::new("kill").args(["-9", &client.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    client.wait().expect("its end");
+    until("nothing is left", &|| lab.place.processes().is_empty());
 }
 
 macro_rules! on {
@@ -142,10 +196,67 @@ macro_rules! on {
 
 on!(
     an_agent_gets_a_value_that_is_valid: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
-    an_agent_gets_the_answer_of_another_agent: gemini = GEMINI;
+    an_agent_gets_the_answer_of_another_agent: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
+    an_agent_that_is_too_deep_dispatches_none: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
+    a_client_that_is_killed_leaves_nothing: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
 );
 
-#[expect(dead_code)]
-fn unused() {
-    let _ = (Command::new("x"), sleep, Duration::ZERO, Instant::now());
+/// The inspector lists the tools, with no complaint about a schema, and calls each of them.
+#[test]
+fn the_inspector_lists_and_calls_each_tool() {
+    let Some(inspector) = program("inspector", "2.12.0", true) else { return };
+    let place = tempfile::tempdir().expect("a folder");
+    let work = place.path().join("work");
+    std::fs::create_dir(&work).expect("a folder");
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.test"]).args(args).current_dir(&work);
+        assert!(git.output().expect("git").status.success(), "{args:?}");
+    };
+    git(&["init", "-q"]);
+    std::fs::write(work.join("a.txt"), "one\n").expect("a file");
+    git(&["add", "a.txt"]);
+    git(&["commit", "-qm", "one"]);
+    std::fs::write(work.join("a.txt"), "two\n").expect("a file");
+    let inspect = |args: &[&str]| {
+        let mut command = Command::new(&inspector);
+        command.args(["--cli", SERVER, "mcp", "--rehearse"]).args(args).current_dir(&work).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", place.path());
+        // It gives its servers a short list of variables: the folder of the jobs is below HOME.
+        command.output().expect("the inspector runs")
+    };
+    let listed = inspect(&["--method", "tools/list", "--strict"]);
+    let said = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert_eq!(listed.status.code(), Some(0), "{said}");
+    // The value of an outcome may be anything.
+    let complaints = said.lines().filter_map(|line| line.trim().strip_prefix("Path: "));
+    let open = |path: &&str| !path.ends_with(".properties.value");
+    assert_eq!(complaints.filter(open).collect::<Vec<_>>(), Vec::<&str>::new(), "{said}");
+    let list: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let names = list["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str());
+    let schema = r#"schema={"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    let calls: [(&str, &[&str], fn(&Value) -> bool); 10] = [
+        ("list_harnesses", &[], |data| data["harnesses"][0]["id"] == "gemini"),
+        ("lower", &["harness=gemini", "prompt=hi"], |data| data["program"] == "gemini"),
+        ("dispatch", &["harness=claude", "prompt=hi", schema], |data| data["value"] == json!({"n": 1})),
+        ("job_start", &["harness=codex", "prompt=hi", "id=one"], |data| data["jobs"][0]["id"] == "one"),
+        ("job_status", &["id=one"], |data| data["jobs"][0]["harness"] == "codex"),
+        ("job_wait", &[r#"ids=["one"]"#], |data| data["jobs"][0]["state"] == "done"),
+        ("job_result", &["id=one"], |data| data["outcome"]["ok"] == true),
+        ("job_logs", &["id=one"], |data| data["over"] == true),
+        ("job_cancel", &[r#"ids=["one"]"#], |data| data["jobs"][0]["state"] == "done"),
+        ("review", &["harness=gemini"], |data| data["files"][0]["path"] == "a.txt"),
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), calls.map(|(name, ..)| name));
+    for (name, arguments, is) in calls {
+        let mut args = vec!["--method", "tools/call", "--tool-name", name];
+        if !arguments.is_empty() {
+            args.push("--tool-arg");
+        }
+        let called = inspect(&[&args[..], arguments].concat());
+        let result: Value =
+            serde_json::from_slice(&called.stdout).unwrap_or_else(|e| panic!("{name}: {e}: {called:?}"));
+        assert!(is(&result["structuredContent"]), "{name}: {result}");
+        assert_eq!(called.status.code(), Some(0), "{called:?}");
+    }
 }
