@@ -2,6 +2,7 @@
 
 use super::ceiling::{Allow, Ceiling};
 use super::server::{Host, default_harness};
+use crate::harness::AgentBuilder;
 use crate::policy::Permission;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
@@ -291,7 +292,7 @@ pub(super) fn request(host: &Host, more: Value) -> JsonObject {
 
 /// The names of the harnesses that may be used.
 pub(super) fn harness(host: &Host) -> Value {
-    let all = host.registry.iter().map(|builder| builder.facts());
+    let all = host.registry.iter().map(AgentBuilder::facts);
     let ids: Vec<&str> = all.filter(|facts| host.ceiling.has(facts)).map(|facts| facts.id.as_str()).collect();
     json!({"type": "string", "description": format!("The agent: {}; also an alias.", ids.join(", "))})
 }

@@ -5,7 +5,7 @@ use super::cli::Cli;
 use super::clis::{claude, codex, gemini};
 use super::find::{installed, program};
 use super::lab::{Done, Lab, done};
-use super::place::text;
+use super::place::{Place, text};
 use crate::support::model_server::{Recorded, Step};
 use serde_json::{Value, json};
 use std::process::{Child, Command};
@@ -24,6 +24,8 @@ struct Agent {
     env: &'static [(&'static str, &'static str)],
     /// Its command line before the prompt, which calls the server's tools unasked and nothing else.
     run: &'static [&'static str],
+    /// Its settings, so that it gives up on a call after 20 seconds.
+    gives_up: fn(&Place),
 }
 
 const SERVER: &str = env!("CARGO_BIN_EXE_teamster");
@@ -35,6 +37,13 @@ static GEMINI: Agent = Agent {
     // Otherwise it is a child of its launcher, which goes on when that is killed.
     env: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     run: &["-m", "gemini-2.5-pro", "--prompt"],
+    gives_up: |place| {
+        let file = place.home().join(".gemini/settings.json");
+        let mut settings: Value =
+            serde_json::from_slice(&std::fs::read(&file).expect("its settings")).expect("JSON");
+        settings["mcpServers"]["teamster"]["timeout"] = json!(20_000);
+        std::fs::write(file, settings.to_string()).expect("its settings");
+    },
 };
 
 static CLAUDE: Agent = Agent {
@@ -43,6 +52,9 @@ static CLAUDE: Agent = Agent {
     variable: "-e",
     env: &[],
     run: &["--print", "--model=claude-opus-5-5", "--allowedTools=mcp__teamster", "--"],
+    gives_up: |place| {
+        place.home_file(".claude/settings.json", r#"{"env": {"MCP_TOOL_TIMEOUT": "20000"}}"#);
+    },
 };
 
 static CODEX: Agent = Agent {
@@ -53,10 +65,17 @@ static CODEX: Agent = Agent {
     run: &[
         "exec",
         "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
+        "--config=mcp_servers.teamster.default_tools_approval_mode=\"approve\"",
         "--model=gpt-5.5",
         "--",
     ],
+    gives_up: |place| {
+        let file = place.home().join(".codex/config.toml");
+        let config = std::fs::read_to_string(&file).expect("its settings");
+        let section = "[mcp_servers.teamster]\n";
+        let config = config.replace(section, &format!("{section}tool_timeout_sec = 20\n"));
+        std::fs::write(file, config).expect("its settings");
+    },
 };
 
 impl Agent {
@@ -164,25 +183,49 @@ fn an_agent_that_is_too_deep_dispatches_none(agent: &Agent) {
     assert!(answer.contains("agents dispatch agents 6 deep, the limit is 5"), "{answer} {done:?}");
 }
 
-/// The inner agent runs a tool when the outer one is killed; in the group, in a session of its own, in its wait.
-fn a_client_that_is_killed_leaves_nothing(agent: &Agent) {
+/// An agent with a tool that sleeps: in the group, in a session of its own, in its wait.
+fn working(agent: &Agent) -> Option<Lab> {
     const SLEEPS: &str = "true; sleep 300 & setsid sleep 301 & touch started; sleep 302";
     let ask = json!({"harness": "gemini", "prompt": "work", "permission": "full"});
-    let steps = vec![agent.calls("dispatch", ask), (gemini::CLI.shell)(SLEEPS), Step::text("the answer")];
-    let Some(lab) = agent.inner_lab(&["--permission", "full"], steps) else { return };
-    let mut client = agent.start(&lab, &[]);
-    let until = |what: &str, is: &dyn Fn() -> bool| {
-        let began = Instant::now();
-        while !is() {
-            assert!(began.elapsed() < Duration::from_secs(90), "{what}: {:?}", lab.place.processes());
-            sleep(Duration::from_millis(50));
-        }
-    };
-    until("the tool runs", &|| lab.place.marks().contains(&"started".to_owned()));
+    let steps = vec![agent.calls("dispatch", ask), (gemini::CLI.shell)(SLEEPS), Step::Hang];
+    agent.inner_lab(&["--permission", "full"], steps)
+}
+
+fn until(lab: &Lab, what: &str, is: &dyn Fn() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(90), "{what}: {:?}", lab.place.processes());
+        sleep(Duration::from_millis(50));
+    }
+}
+
+fn kill(client: &mut Child) {
     let killed = Command::new("kill").args(["-9", &client.id().to_string()]).status();
     assert!(killed.is_ok_and(|status| status.success()));
     client.wait().expect("its end");
-    until("nothing is left", &|| lab.place.processes().is_empty());
+}
+
+fn a_client_that_is_killed_leaves_nothing(agent: &Agent) {
+    let Some(lab) = working(agent) else { return };
+    let mut client = agent.start(&lab, &[]);
+    until(&lab, "the tool runs", &|| lab.place.marks().contains(&"started".to_owned()));
+    kill(&mut client);
+    until(&lab, "nothing is left", &|| lab.place.processes().is_empty());
+}
+
+/// It cancels the call, and goes on itself.
+fn a_client_that_gives_up_leaves_nothing_of_the_dispatch(agent: &Agent) {
+    let Some(lab) = working(agent) else { return };
+    (agent.gives_up)(&lab.place);
+    let mut client = agent.start(&lab, &[]);
+    until(&lab, "the tool runs", &|| lab.place.marks().contains(&"started".to_owned()));
+    let is_inner = |line: &String| line.contains("sleep 30") || line.contains("-p work");
+    until(&lab, "the agent is gone", &|| !lab.place.processes().iter().any(is_inner));
+    assert!(client.try_wait().expect("a child").is_none(), "the client lives");
+    // Its turn after the call, with what it makes of its own end.
+    until(&lab, "the model hears of it", &|| lab.server.main_requests().len() > 2);
+    kill(&mut client);
+    until(&lab, "nothing is left", &|| lab.place.processes().is_empty());
 }
 
 macro_rules! on {
@@ -199,6 +242,7 @@ on!(
     an_agent_gets_the_answer_of_another_agent: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
     an_agent_that_is_too_deep_dispatches_none: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
     a_client_that_is_killed_leaves_nothing: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
+    a_client_that_gives_up_leaves_nothing_of_the_dispatch: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
 );
 
 /// The inspector lists the tools, with no complaint about a schema, and calls each of them.
