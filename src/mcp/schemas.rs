@@ -45,10 +45,11 @@ fn shorten(value: &mut Value) {
                 object.remove("format");
             }
             let forms = object.get("oneOf").and_then(Value::as_array);
-            let constants =
-                forms.and_then(|forms| forms.iter().map(|form| form.get("const").cloned()).collect());
+            let text = |form: &Value| form.get("const").filter(|constant| constant.is_string()).cloned();
+            let constants = forms.and_then(|forms| forms.iter().map(text).collect());
             if let Some(constants) = constants {
                 object.remove("oneOf");
+                object.insert("type".to_owned(), "string".into());
                 object.insert("enum".to_owned(), Value::Array(constants));
             }
             object.values_mut().for_each(shorten);
@@ -274,6 +275,7 @@ pub(super) fn request(host: &Host, more: Value) -> JsonObject {
         }
         properties.insert("harness".to_owned(), harness(host));
         properties.insert("permission".to_owned(), permission(&host.ceiling));
+        properties.insert("tools".to_owned(), tools());
         properties["schema"]["type"] = "object".into();
         properties["cwd"]["description"] = format!(
             "The agent's working directory: {} (the default), or below it.",
@@ -297,6 +299,18 @@ pub(super) fn harness(host: &Host) -> Value {
     json!({"type": "string", "description": format!("The agent: {}; also an alias.", ids.join(", "))})
 }
 
+/// The forms of a policy that a model has use for.
+fn tools() -> Value {
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let rules = json!({
+        "type": "object", "properties": {"allow": list, "deny": list, "ask": list}, "additionalProperties": false,
+    });
+    json!({
+        "anyOf": [{"type": "string"}, list, rules],
+        "description": "Which tools may run: a list of those that may run unasked, or rules. read, edit, shell, web and mcp(server/tool) mean the same on every harness. Absent: none is restricted.",
+    })
+}
+
 fn permission(ceiling: &Ceiling) -> Value {
     let names = &Permission::NAMES[..=ceiling.permission as usize];
     let none =
@@ -311,7 +325,7 @@ fn permission(ceiling: &Ceiling) -> Value {
 /// `timeout_s` and `attempts`.
 pub(super) fn limits() -> Value {
     json!({
-        "timeout_s": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds for the whole dispatch, at most what the settings say (600)."},
+        "timeout_s": {"type": "number", "minimum": 0, "description": "Seconds for the whole dispatch, at most what the settings say (600)."},
         "attempts": {"type": "integer", "minimum": 1, "description": "Attempts for one valid reply, at most what the settings say (3)."},
     })
 }

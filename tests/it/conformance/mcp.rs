@@ -245,6 +245,9 @@ on!(
     a_client_that_gives_up_leaves_nothing_of_the_dispatch: gemini = GEMINI, claude = CLAUDE, codex = CODEX;
 );
 
+/// A tool, its arguments, and what its data has to be.
+type Call = (&'static str, &'static [&'static str], fn(&Value) -> bool);
+
 /// The inspector lists the tools, with no complaint about a schema, and calls each of them.
 #[test]
 fn the_inspector_lists_and_calls_each_tool() {
@@ -278,11 +281,11 @@ fn the_inspector_lists_and_calls_each_tool() {
     assert_eq!(complaints.filter(open).collect::<Vec<_>>(), Vec::<&str>::new(), "{said}");
     let list: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
     let names = list["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str());
-    let schema = r#"schema={"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
-    let calls: [(&str, &[&str], fn(&Value) -> bool); 10] = [
+    const SCHEMA: &str = r#"schema={"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    let calls: [Call; 10] = [
         ("list_harnesses", &[], |data| data["harnesses"][0]["id"] == "gemini"),
         ("lower", &["harness=gemini", "prompt=hi"], |data| data["program"] == "gemini"),
-        ("dispatch", &["harness=claude", "prompt=hi", schema], |data| data["value"] == json!({"n": 1})),
+        ("dispatch", &["harness=claude", "prompt=hi", SCHEMA], |data| data["value"] == json!({"n": 1})),
         ("job_start", &["harness=codex", "prompt=hi", "id=one"], |data| data["jobs"][0]["id"] == "one"),
         ("job_status", &["id=one"], |data| data["jobs"][0]["harness"] == "codex"),
         ("job_wait", &[r#"ids=["one"]"#], |data| data["jobs"][0]["state"] == "done"),

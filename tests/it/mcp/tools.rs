@@ -33,6 +33,19 @@ fn the_tools_say_what_they_change() {
     assert_eq!(all, expected.map(|(name, reads, ends)| (name.to_owned(), reads, ends)));
 }
 
+/// What a client reads before its first call. Whoever changes it changes what every client sees.
+#[test]
+fn the_tools_are_those_of_the_snapshot() {
+    let client = rehearsing(&[]);
+    let text = serde_json::to_string_pretty(&client.tools).unwrap();
+    let root = client.dir.path().canonicalize().unwrap();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/mcp"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("tools", text.replace(root.to_str().unwrap(), "{root}")));
+}
+
 #[test]
 fn the_request_is_ours_as_far_as_the_ceiling_goes() {
     let properties = |client: &Client, tool: &str| {
