@@ -6,7 +6,7 @@ use super::request::{config_file, settings};
 use crate::config::CONFIG_VAR;
 use crate::error::{Failure, Result};
 use crate::jobs::{Jobs, Supervisor};
-use crate::mcp::{Allow, Ceiling, Host, StandIn, serve};
+use crate::mcp::{Allow, Ceiling, Host, StandIn, serve, stdio};
 use crate::policy::Permission;
 use crate::rehearse::Script;
 use crate::run::Canceller;
@@ -54,7 +54,7 @@ pub(super) fn mcp(args: &McpArgs) -> Result<ExitCode> {
     let done = runtime.block_on(async {
         let mut signals = Signals::caught()?;
         let (stopper, stop) = Canceller::new();
-        let (read, write) = rmcp::transport::stdio_pipes();
+        let (read, write) = stdio();
         let mut serving = std::pin::pin!(serve(host, read, write, stop));
         // The first signal ends what runs, in order; at the second one it is killed.
         tokio::select! {

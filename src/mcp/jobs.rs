@@ -46,6 +46,7 @@ impl Server {
             ..JobSpec::default()
         };
         let (supervisor, most) = (self.host.supervisor.clone(), self.host.concurrency.max(1));
+        let _starting = self.starting.lock().await;
         let view = self
             .with_jobs(move |jobs, ceiling| {
                 let running = seen(jobs, ceiling)?.iter().filter(|job| !job.state.is_over()).count();

@@ -21,5 +21,5 @@ mod tools;
 mod transport;
 
 pub use ceiling::{Allow, Ceiling};
-pub use serve::serve;
+pub use serve::{serve, stdio};
 pub use server::{Host, StandIn};

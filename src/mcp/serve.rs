@@ -50,3 +50,9 @@ pub async fn serve(
     drop(busy.write().await);
     done
 }
+
+/// The standard streams of this process. Where they are no pipes, a thread may wait for stdin for ever: end the
+/// runtime with `shutdown_background`.
+pub fn stdio() -> (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static) {
+    rmcp::transport::stdio_pipes()
+}

@@ -20,7 +20,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::sync::{RwLock, Semaphore};
+use tokio::sync::{Mutex, RwLock, Semaphore};
 
 /// Makes the stand-in of a harness, for a reply with this schema.
 pub type StandIn = Box<dyn Fn(&str, Option<&ReplySchema>) -> Result<Rehearse> + Send + Sync>;
@@ -83,6 +83,8 @@ pub(super) struct Server {
     /// Held for reading by everything that has processes.
     pub(super) busy: Arc<RwLock<()>>,
     pub(super) slots: Semaphore,
+    /// Held while a job is started, so that two do not count the same ones.
+    pub(super) starting: Mutex<()>,
 }
 
 impl Server {
@@ -93,7 +95,7 @@ impl Server {
         host.ceiling.harnesses = named.iter().map(id).collect::<Result<_>>()?;
         let slots = Semaphore::new(host.concurrency.clamp(1, Semaphore::MAX_PERMITS));
         let tools = tools(&host);
-        Ok(Server { host, tools, closing, busy: Arc::default(), slots })
+        Ok(Server { host, tools, closing, busy: Arc::default(), slots, starting: Mutex::default() })
     }
 
     pub(super) fn busy(&self) -> Arc<RwLock<()>> {
