@@ -45,6 +45,22 @@ fn a_cancelled_dispatch_leaves_nothing_and_the_server_goes_on() {
 }
 
 #[test]
+fn a_dispatch_that_waits_is_cancelled_before_it_begins() {
+    let fake = Fake::new(STUBBORN);
+    let mut client = with_fake(&fake, &["--concurrency", "1"]);
+    let (first, processes) = dispatched(&mut client, &fake);
+    let second = client.start("dispatch", json!({"harness": "gemini", "prompt": "hi"}));
+    for id in [second, first] {
+        client.done("job_status", json!({}));
+        let params = json!({"requestId": id});
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    }
+    gone(&processes, Duration::from_secs(10));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!([fake.read("tool"), fake.read("agent")], processes, "the second never ran");
+}
+
+#[test]
 fn a_client_that_goes_away_leaves_nothing() {
     let fake = Fake::new(STUBBORN);
     let mut client = with_fake(&fake, &[]);

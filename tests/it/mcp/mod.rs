@@ -61,21 +61,8 @@ impl Client {
     }
 
     /// Starts it, says hello, and reads its tools.
-    fn of(dir: tempfile::TempDir, mut command: Command) -> Client {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-        let (send, messages) = channel();
-        let out = BufReader::new(child.stdout.take().expect("its stdout"));
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-                if send.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let stdin = child.stdin.take();
-        let (told, answers, tools) = (Vec::new(), HashMap::new(), Vec::new());
-        let mut client = Client { child, stdin, messages, told, answers, tools, next: 0, dir };
+    fn of(dir: tempfile::TempDir, command: Command) -> Client {
+        let mut client = Client::silent(dir, command);
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
@@ -89,6 +76,24 @@ impl Client {
             client.answers.insert(tool["name"].as_str().expect("a name").to_owned(), schema);
         }
         client
+    }
+
+    /// Starts it, and says nothing.
+    fn silent(dir: tempfile::TempDir, mut command: Command) -> Client {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+        let (send, messages) = channel();
+        let out = BufReader::new(child.stdout.take().expect("its stdout"));
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+                if send.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        let (told, answers, tools) = (Vec::new(), HashMap::new(), Vec::new());
+        Client { child, stdin, messages, told, answers, tools, next: 0, dir }
     }
 
     fn send(&mut self, message: &Value) {

@@ -111,6 +111,26 @@ fn a_dispatch_that_fails_is_a_result_and_no_error_of_the_protocol() {
     );
 }
 
+/// The protocol of July 2026 has no hello: each request says what its client is.
+#[test]
+fn a_client_that_says_no_hello_is_served() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = super::command(dir.path(), env!("CARGO_BIN_EXE_teamster"));
+    command.args(["mcp", "--rehearse"]);
+    let mut client = Client::silent(dir, command);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "token",
+    });
+    let listed = client.request("tools/list", json!({"_meta": meta}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 10, "{listed}");
+    let arguments = json!({"harness": "gemini", "prompt": "count", "schema": schema()});
+    let called =
+        client.request("tools/call", json!({"name": "dispatch", "arguments": arguments, "_meta": meta}));
+    assert_eq!(called["result"]["structuredContent"]["value"], json!({"n": 1}), "{called}");
+    assert!(client.progress().contains(&"writing"), "{:?}", client.told);
+}
+
 #[test]
 fn malformed_arguments_are_an_error_that_names_the_field() {
     let mut client = rehearsing(&[]);
