@@ -112,6 +112,8 @@ kinds! {
     Quota = "quota", 75, false;
     /// The agent reached its limit of turns.
     MaxTurns = "max_turns", 75, false;
+    /// A budget of tokens or dollars is spent.
+    Budget = "budget", 75, false;
     /// The harness has no way to hold the agent to the request's restrictions.
     Unenforceable = "unenforceable", 77, false;
     /// A permission that the run needed was refused.

@@ -26,10 +26,12 @@
 //! | `declared` | `declared`: harnesses from a file | toml |
 //! | `testkit` | `testkit` for harnesses of your own | toml |
 //! | `review` | `review`: a git diff and its findings; `run` | git, as a program |
+//! | `batch` | `batch`: many dispatches, resumable; `run` | csv, sha2 |
+//! | `skill` | `skill`: skill and agent files | serde-saphyr, toml |
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
+//! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
 //! | `mcp` | `mcp`: an MCP server over all of that; `jobs`, `review` | rmcp |
-//! | `review` | `review`: a git diff and its findings; `run` | |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -56,15 +58,21 @@ pub mod review;
 pub mod run;
 #[cfg(feature = "validate")]
 pub mod schema;
+#[cfg(feature = "skill")]
+pub mod skill;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 #[cfg(feature = "typed")]
 pub mod wire;
 
+#[cfg(feature = "batch")]
+pub mod batch;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 #[cfg(feature = "jobs")]
 pub mod jobs;
 #[cfg(feature = "mcp")]
@@ -79,6 +87,6 @@ pub use lowering::Lowered;
 #[cfg(feature = "run")]
 pub use outcome::{Attempt, Outcome};
 pub use policy::{Permission, ToolPolicy, ToolRule, ToolRules, Word, permits, split_tools, tool_argument};
-pub use profile::{Limits, Profile, SettledLimits};
+pub use profile::{Budget, Limits, Profile, SettledLimits};
 pub use reply::{Event, Reply};
 pub use request::{DispatchRequest, Effort, FIELDS, Output, ReplySchema, Session};

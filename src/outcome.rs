@@ -44,7 +44,31 @@ pub struct Outcome {
     pub denied: Vec<Denied>,
     /// Every attempt, in order.
     pub attempts: Vec<Attempt>,
+    /// The harnesses that were asked before this one, in order, and why each was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<FallbackStep>,
     /// Milliseconds from the start of the first attempt to the end of the last.
+    pub duration_ms: u64,
+}
+
+/// A harness that a dispatch left for the next one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FallbackStep {
+    /// Its platform name.
+    pub harness: String,
+    /// The profile, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Why it was left.
+    pub failure: Failure,
+    /// Runs that it made; 0: it was not started.
+    pub attempts: u32,
+    /// Tokens of those runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Milliseconds.
     pub duration_ms: u64,
 }
 
@@ -104,6 +128,7 @@ impl Outcome {
             usage: None,
             denied: Vec::new(),
             attempts: Vec::new(),
+            fallback: Vec::new(),
             duration_ms: 0,
         }
     }

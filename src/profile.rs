@@ -102,6 +102,14 @@ pub struct Limits {
     /// Events that one run may give. Default 1,000,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_events: Option<u64>,
+    /// Tokens, those of the model's input and output together, after which nothing more is asked. Looked at
+    /// between attempts: an attempt that runs is not ended. Default: no such budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// US dollars after which nothing more is asked, as the CLI tells its cost; a CLI that has a flag for it is
+    /// told, too, what is left. Default: no such budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
 }
 
 impl Limits {
@@ -115,18 +123,27 @@ impl Limits {
             attempts: self.attempts.or(other.attempts),
             max_output_bytes: self.max_output_bytes.or(other.max_output_bytes),
             max_events: self.max_events.or(other.max_events),
+            max_tokens: self.max_tokens.or(other.max_tokens),
+            max_cost_usd: self.max_cost_usd.or(other.max_cost_usd),
         }
     }
 
     /// The limits checked, with the defaults in their places.
     ///
-    /// Errors: a clock that is not a finite number of seconds above 0, attempts that are 0 or above 100.
+    /// Errors: a clock or a sum that is not a finite number above 0, attempts that are 0 or above 100.
     pub fn settled(&self) -> Result<SettledLimits> {
         let attempts = self.attempts.unwrap_or(3);
         if !(1..=100).contains(&attempts) {
             return Err(Failure::invalid("attempts", format!("{attempts} is not between 1 and 100")));
         }
+        if let Some(cost) = self.max_cost_usd.filter(|cost| !(cost.is_finite() && *cost > 0.0)) {
+            return Err(Failure::invalid("max_cost_usd", format!("{cost} is no sum above 0")));
+        }
+        if self.max_tokens == Some(0) {
+            return Err(Failure::invalid("max_tokens", "0 leaves nothing to ask with"));
+        }
         Ok(SettledLimits {
+            budget: Budget { max_tokens: self.max_tokens, max_cost_usd: self.max_cost_usd },
             timeout: clock("timeout", self.timeout_s)?.unwrap_or(Duration::from_secs(600)),
             first_output: clock("first_output_timeout", self.first_output_timeout_s)?,
             idle: clock("idle_timeout", self.idle_timeout_s)?,
@@ -147,6 +164,16 @@ pub struct SettledLimits {
     pub attempts: u32,
     pub max_output_bytes: u64,
     pub max_events: u64,
+    pub budget: Budget,
+}
+
+/// What may be spent. Absent: any amount.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Budget {
+    /// Tokens, input and output together.
+    pub max_tokens: Option<u64>,
+    /// US dollars.
+    pub max_cost_usd: Option<f64>,
 }
 
 fn clock(field: &str, seconds: Option<f64>) -> Result<Option<Duration>> {

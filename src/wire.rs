@@ -21,8 +21,12 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     all.push(("config", schema_for!(crate::config::Config)));
     #[cfg(feature = "jobs")]
     all.push(("job", schema_for!(crate::jobs::JobView)));
+    #[cfg(feature = "doctor")]
+    all.push(("doctor", schema_for!(crate::doctor::Report)));
     #[cfg(feature = "review")]
     all.push(("review", schema_for!(crate::review::Findings)));
+    #[cfg(feature = "skill")]
+    all.push(("skill", schema_for!(crate::skill::Skill)));
     for (name, schema) in &mut all {
         schema.insert("title".into(), format!("teamster {name}").into());
     }
@@ -52,6 +56,8 @@ by_hand!(Permission, "Permission", |_g| json_schema!({
         "accept-edits", "auto_edit", "auto-edit", "bypass-permissions", "yolo"
     ]
 }));
+#[cfg(feature = "skill")]
+by_hand!(crate::skill::Value, "Value", |_g| json_schema!(true));
 by_hand!(ReplySchema, "ReplySchema", |_g| json_schema!({"type": ["object", "boolean"]}));
 by_hand!(Session, "Session", |_g| json_schema!({
     "type": "object",

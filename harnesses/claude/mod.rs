@@ -90,6 +90,7 @@ impl AgentBuilder for Claude {
         draft.session(&SESSIONS)?;
         draft.add_dirs(Flag::Glued("--add-dir"))?;
         draft.max_turns(Flag::Glued("--max-turns"))?;
+        draft.max_cost("--max-budget-usd");
         references(&mut draft)?;
         draft.payload_on_stdin(&STDIN)?;
         Ok(draft.finish(output))

@@ -32,7 +32,8 @@ fn text(stdout: String, end: &RunEnd) -> Reply {
 fn kind(result: &ResultMessage) -> Kind {
     let said = result.said();
     match result.subtype.as_deref() {
-        Some("error_max_turns" | "error_max_budget_usd") => return Kind::MaxTurns,
+        Some("error_max_turns") => return Kind::MaxTurns,
+        Some("error_max_budget_usd") => return Kind::Budget,
         Some("error_max_structured_output_retries") => return Kind::SchemaMismatch,
         _ => {}
     }
@@ -50,7 +51,7 @@ fn kind(result: &ResultMessage) -> Kind {
             Kind::Quota
         }
         None if said.starts_with("Error: Reached max turns") => Kind::MaxTurns,
-        None if said.starts_with("Error: Exceeded USD budget") => Kind::MaxTurns,
+        None if said.starts_with("Error: Exceeded USD budget") => Kind::Budget,
         None if result.terminal_reason.as_deref() == Some("max_turns") => Kind::MaxTurns,
         None => Kind::HarnessError,
     }

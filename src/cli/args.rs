@@ -64,6 +64,24 @@ pub(super) enum Sub {
 EXIT STATUS
   0 also with findings; 3 where one reaches --fail-on; else as for run")]
     Review(Box<super::review::ReviewArgs>),
+    /// Run many requests: so many at once, resumable, with a report
+    #[command(
+        mut_arg("first", |arg| arg.value_name("FILE").help(
+            "Requests: a file of JSON lines, a folder of *.json, or `-` for stdin. With --each: the platform")),
+        mut_arg("second", |arg| arg.help("With --each: the prompt, with {{column}} for a value of the row")),
+        after_help = "EXAMPLES
+  teamster batch requests.jsonl --concurrency 8
+  teamster batch --each books.csv gemini \"Summarise {{title}} by {{author}}\" --schema summary.schema.json
+  teamster batch requests.jsonl --report report.html --ordered
+  teamster batch requests.jsonl                    # again: runs what has no result yet
+  teamster batch requests.jsonl --retry-failed
+
+The results go to requests.results.jsonl, one line a task, on disk before it counts.
+
+EXIT STATUS
+  0 every task is answered, 1 one failed, 75 a budget is spent, 130 ended; 2 a request is wrong, and nothing ran"
+    )]
+    Batch(Box<super::batch::BatchArgs>),
     /// What runs in the background: status, result, wait, logs, cancel, prune
     Job(JobArgs),
     /// The same as `job status`
@@ -87,11 +105,31 @@ EXAMPLES
   gemini mcp add teamster teamster mcp"
     )]
     Mcp(super::mcp::McpArgs),
+    /// Check what is installed, which version, and whether it is signed in; and teamster itself
+    #[command(
+        visible_alias = "setup",
+        after_help = "EXAMPLES
+  teamster doctor                  # every harness that is installed; one small call to each
+  teamster doctor gemini --json
+  teamster doctor --skip-probe     # no call: nothing is proven, nothing is paid for
+
+EXIT STATUS
+  0 fine    41 not signed in, or the key is refused    127 not installed    1 too old, broken
+  with no PLATFORM: 0 where teamster's own checks are fine and one harness at least is; else as for run"
+    )]
+    Doctor(super::doctor::DoctorArgs),
     /// List the harnesses: what is installed, what was verified, what each can carry
     #[command(
         after_help = "EXAMPLES\n  teamster list\n  teamster list gemini        # its tools, too\n  teamster list --json"
     )]
     List(ListArgs),
+    /// List skill, agent and command files, or show one
+    #[command(after_help = "EXAMPLES
+  teamster skills                                   # the project's, then your own
+  teamster skills code-review                       # one, whole
+  teamster skills code-review --on gemini           # what it sets there
+  teamster run gemini \"Review HEAD\" --skill code-review")]
+    Skills(super::skills::SkillsArgs),
     /// Show and check the settings: yours, the project's, the variables
     Config(super::config::ConfigArgs),
     /// Let a project's settings count in full: its programs, arguments and variables
@@ -155,8 +193,16 @@ pub(super) struct RunArgs {
     /// Attempts for one valid reply, the first included [default: 3]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(super) attempts: Option<u32>,
+    /// Ask no further attempt when so many tokens are spent, read and written together
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(super) max_tokens: Option<u64>,
+    /// Ask no further attempt when so many US dollars are spent; a CLI that takes a budget is told it
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    pub(super) max_cost: Option<f64>,
+    #[command(flatten)]
+    pub(super) fallback: FallbackArgs,
     /// Run it in the background and print the id of the job at once
-    #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply"])]
+    #[arg(long, help_heading = "Background", conflicts_with_all = ["stream", "max_reply", "fallback"])]
     pub(super) background: bool,
     /// The id of the job: letters, digits, - and _ [default: made up, sorts by time]
     #[arg(long, value_name = "ID", help_heading = "Background", requires = "background")]
@@ -171,6 +217,17 @@ pub(super) struct RunArgs {
     /// list of answers, or a file with one
     #[arg(long, value_name = "SCRIPT", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Where it runs")]
     pub(super) rehearse: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct FallbackArgs {
+    /// Ask this harness where the one before it is missing, not signed in, out of quota, limited or broken; may be
+    /// repeated, or a list with commas. HARNESS:PROFILE names a profile
+    #[arg(long, value_name = "HARNESS", value_delimiter = ',', help_heading = "Fallback")]
+    pub(super) fallback: Vec<String>,
+    /// Also after the agent may have changed something
+    #[arg(long, help_heading = "Fallback", requires = "fallback")]
+    pub(super) fallback_after_effects: bool,
 }
 
 #[derive(Args)]
@@ -208,6 +265,12 @@ pub(super) struct RequestArgs {
     /// The same, from a file
     #[arg(long, value_name = "FILE", help_heading = "Request", conflicts_with = "system")]
     pub(super) system_file: Option<PathBuf>,
+    /// A skill, agent or command file, or the name of one (`teamster skills`). Flags and --request win over it
+    #[arg(long, value_name = "PATH|NAME", help_heading = "Request")]
+    pub(super) skill: Option<String>,
+    /// Let the skill grant what it names, wherever it lies
+    #[arg(long, help_heading = "Request", requires = "skill")]
+    pub(super) trust_skill: bool,
     /// A model name or alias
     #[arg(long, short, value_name = "MODEL", help_heading = "Request")]
     pub(super) model: Option<String>,
@@ -303,4 +366,8 @@ pub(super) enum SchemaName {
     Review,
     /// A job, as `job` of `job status ID --json` has it
     Job,
+    /// The report of `doctor --json`
+    Doctor,
+    /// What a skill, agent or command file says
+    Skill,
 }

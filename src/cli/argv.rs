@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 pub(super) fn argv(args: &ArgvArgs) -> Result<ExitCode> {
     let (config, registry) = settings(args.request.config.as_deref(), args.request.cwd.as_deref(), false)?;
-    let prepared = prepare(&args.request, &config, &registry, false)?;
-    let Prepared { builder, request, profile, output_as_asked } = prepared;
+    let prepared = prepare(&args.request, &config, &registry, &[], false)?;
+    let Prepared { builder, request, profile, output_as_asked, .. } = prepared;
     let options = DispatchOptions { strict: args.request.strict, output_as_asked, on_event: None };
     let lowered = first_command(builder, request, &profile, &options)?;
     if args.json {

@@ -2,13 +2,14 @@
 
 use super::print;
 use super::progress::{Progress, Shown};
-use super::request::{Prepared, config_file};
+use super::request::{Prepared, Settled, config_file};
 use crate::config::CONFIG_VAR;
-use crate::dispatch::{DispatchOptions, first_command, until_valid};
+use crate::dispatch::{Candidate, DispatchOptions, first_command, first_that_answers};
 use crate::error::{Failure, Kind, Result, cut};
 use crate::outcome::Outcome;
 use crate::rehearse::Script;
 use crate::reply::Event;
+use crate::request::ReplySchema;
 use crate::run::{Canceller, LocalRunner, Rehearse};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,20 +20,22 @@ pub(super) struct Manner {
     /// The CLI's program, over everything else that names one.
     pub(super) bin: Option<OsString>,
     /// The stand-in instead of the CLI.
-    pub(super) rehearse: Option<Rehearse>,
+    pub(super) rehearse: Option<Rehearsal>,
     /// A field that cannot be carried is an error.
     pub(super) strict: bool,
     /// Keep the folder of every run.
     pub(super) keep_files: bool,
     /// Print every event as a line of JSON.
     pub(super) stream: bool,
+    /// The next harness may be asked although the agent may have changed something.
+    pub(super) after_effects: bool,
     /// What is shown on stderr.
     pub(super) shown: Shown,
 }
 
 /// Dispatches a request from this thread, with the live line on stderr. Ctrl-C, SIGTERM and SIGHUP cancel it.
 pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome> {
-    let Prepared { builder, request, profile, output_as_asked } = prepared;
+    let Prepared { builder, request, profile, output_as_asked, fallback } = prepared;
     let harness = builder.facts().id.clone();
     let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: None };
     // A command that cannot be made is the dispatch's to tell.
@@ -52,21 +55,25 @@ pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome
             let _ = print::line(&serde_json::to_string(&event).unwrap_or_default());
         }
     };
-    let outcome: Result<Outcome> = runtime()?.block_on(async {
+    let is_real = manner.rehearse.is_none();
+    let mut outcome: Result<Outcome> = runtime()?.block_on(async {
         // Before anything is spawned: an early signal must not leave a child behind.
         let signals = Signals::caught()?;
         let (canceller, cancel) = Canceller::new();
-        let mut runner = LocalRunner {
-            bin: manner.bin,
-            rehearse: manner.rehearse,
-            env: None,
-            cancel: Some(cancel),
+        // The program is the first one's.
+        let mut bin = manner.bin;
+        let runner = |candidate: &Candidate<'_>| LocalRunner {
+            bin: bin.take(),
+            rehearse: manner.rehearse.as_ref().map(|all| all.of(&candidate.builder.facts().id)),
+            cancel: Some(cancel.clone()),
             keep_files: manner.keep_files,
             end_with_thread: true,
             ..LocalRunner::default()
         };
+        let mut candidates = vec![Candidate { builder, profile_name: None, profile, request }];
+        candidates.extend(fallback.into_iter().map(Settled::candidate));
         let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: Some(&mut listen) };
-        let dispatch = until_valid(builder, request, &profile, &mut runner, options);
+        let dispatch = first_that_answers(candidates, runner, manner.after_effects, options);
         tokio::select! {
             outcome = dispatch => Ok(outcome),
             () = signals.cancel(canceller) => {
@@ -75,6 +82,11 @@ pub(super) fn dispatch(prepared: Prepared<'_>, manner: Manner) -> Result<Outcome
         }
     });
     progress.finish();
+    let failure = outcome.as_mut().ok().and_then(|outcome| outcome.failure.as_mut());
+    if let Some(failure) = failure.filter(|failure| failure.kind == Kind::Auth && is_real) {
+        let hint = failure.hint.take().map_or_else(String::new, |hint| format!("{hint}; "));
+        failure.hint = Some(format!("{hint}`teamster doctor {harness}` checks it").into());
+    }
     outcome
 }
 
@@ -86,14 +98,34 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
         .map_err(|e| Failure::new(Kind::HarnessConfig, format!("no runtime: {e}")))
 }
 
-/// The rehearsal that `--rehearse[=SCRIPT]` asks for. `config` is that of the arguments.
-pub(super) fn rehearsal(script: &str, prepared: &Prepared<'_>, config: Option<&Path>) -> Result<Rehearse> {
-    let script = Script::from_text(script, prepared.request.schema.as_ref())?;
-    let mut rehearse = script.rehearse(&prepared.builder.facts().id, own_program()?);
-    // The stand-in reads the same configuration, for a harness that a file declares.
-    let config = config_file(config).and_then(|file| file.canonicalize().ok());
-    rehearse.env.extend(config.map(|file| (CONFIG_VAR.to_owned(), file.display().to_string())));
-    Ok(rehearse)
+/// A rehearsal: the stand-in, for whichever harness.
+pub(super) struct Rehearsal {
+    script: Script,
+    program: PathBuf,
+    config: Option<String>,
+}
+
+impl Rehearsal {
+    /// The one that `--rehearse[=SCRIPT]` asks for. `config` is that of the arguments.
+    pub(super) fn new(
+        script: &str,
+        schema: Option<&ReplySchema>,
+        config: Option<&Path>,
+    ) -> Result<Rehearsal> {
+        let config = config_file(config).and_then(|file| file.canonicalize().ok());
+        Ok(Rehearsal {
+            script: Script::from_text(script, schema)?,
+            program: own_program()?,
+            config: config.map(|file| file.display().to_string()),
+        })
+    }
+
+    /// The stand-in of a harness. It reads the same configuration, for a harness that a file declares.
+    pub(super) fn of(&self, harness: &str) -> Rehearse {
+        let mut rehearse = self.script.rehearse(harness, self.program.clone());
+        rehearse.env.extend(self.config.iter().map(|file| (CONFIG_VAR.to_owned(), file.clone())));
+        rehearse
+    }
 }
 
 /// The program that runs now.
@@ -120,7 +152,7 @@ impl Signals {
 
     /// The first one cancels the dispatch, which then ends its processes and returns. Returns itself at
     /// the second one: the dispatch is dropped then, and its processes are killed at once.
-    async fn cancel(mut self, canceller: Canceller) {
+    pub(super) async fn cancel(mut self, canceller: Canceller) {
         for _ in 0..2 {
             self.first().await;
             canceller.cancel();

@@ -2,27 +2,25 @@
 
 use super::args::ListArgs;
 use super::argv::table;
+use super::dispatch::runtime;
 use super::print;
 use super::request::settings;
+use crate::config::Config;
+use crate::doctor::{Look, Verdict, ask_version, together, verdict};
 use crate::error::Result;
 use crate::harness::{AgentBuilder, Evidence, Facts};
 use crate::run::find;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long a CLI may take to say its version; the slowest one here takes 10 s on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
+use std::process::ExitCode;
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode> {
-    let (_, registry) = settings(args.config.as_deref(), None, false)?;
+    let (config, registry) = settings(args.config.as_deref(), None, false)?;
     let chosen: Vec<&dyn AgentBuilder> = match &args.harness {
         Some(name) => vec![registry.get(name)?],
         None => registry.iter().collect(),
     };
-    let found: Vec<Installed> = installed(&chosen);
+    let found = installed(&chosen, &config)?;
     if args.json {
         let entries = chosen.iter().zip(&found).map(|(builder, found)| entry(builder.facts(), found));
         return print::json(&entries.collect::<Vec<Value>>());
@@ -42,52 +40,22 @@ struct Installed {
 }
 
 /// Looks for every CLI; those that are there are asked for their version, all at once.
-fn installed(chosen: &[&dyn AgentBuilder]) -> Vec<Installed> {
-    let var = |name: &str| std::env::var_os(name);
-    let path = |facts: &Facts| find(facts, None, None, &var).ok().map(|found| found.path);
-    let asked: Vec<_> = chosen
-        .iter()
-        .map(|builder| path(builder.facts()))
-        .map(|path| {
-            let asking = path.clone().map(|path| std::thread::spawn(move || version(&path)));
-            (path, asking)
-        })
-        .collect();
-    let told = |(path, asking): (Option<PathBuf>, Option<std::thread::JoinHandle<Option<String>>>)| {
-        Installed { path, version: asking.and_then(|asking| asking.join().ok()?) }
-    };
-    asked.into_iter().map(told).collect()
-}
-
-/// The first text of `--version` that looks like one. The CLI gets no key and no terminal.
-fn version(program: &PathBuf) -> Option<String> {
-    let mut command = Command::new(program);
-    let kept = ["PATH", "HOME", "LANG", "TMPDIR", "USERPROFILE", "SystemRoot"];
-    let env: Vec<(&str, OsString)> =
-        kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
-    command
-        .arg("--version")
-        .env_clear()
-        .envs(env)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let began = Instant::now();
-    while child.try_wait().ok()?.is_none() {
-        if began.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
+fn installed(chosen: &[&dyn AgentBuilder], config: &Config) -> Result<Vec<Installed>> {
+    let look = |builder: &dyn AgentBuilder| {
+        let facts = builder.facts().clone();
+        let profile = config.profile(None, &facts.id).unwrap_or_default();
+        async move {
+            let var = |name: &str| std::env::var_os(name);
+            let Ok(found) = find(&facts, None, profile.bin.as_deref(), &var) else {
+                return Installed::default();
+            };
+            let version = ask_version(&facts, &profile, &found.path, None).await.unwrap_or_default();
+            Installed { path: Some(found.path), version }
         }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let said = String::from_utf8_lossy(&child.wait_with_output().ok()?.stdout).into_owned();
-    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
-    said.split_whitespace()
-        .map(|word| word.trim_matches(['v', ',', '(', ')']))
-        .find(is_version)
-        .map(str::to_owned)
+    };
+    let looks: Vec<Look<'_, Installed>> =
+        chosen.iter().map(|builder| Box::pin(look(*builder)) as _).collect();
+    Ok(runtime()?.block_on(together(looks, usize::MAX)))
 }
 
 fn evidence(facts: &Facts) -> &'static str {
@@ -100,8 +68,8 @@ fn evidence(facts: &Facts) -> &'static str {
 
 /// Whether the version that is installed is one whose contract was checked.
 fn is_verified(facts: &Facts, found: &Installed) -> Option<bool> {
-    let version = found.version.as_ref()?;
-    Some(facts.verified.iter().any(|verified| verified.version == *version))
+    let version = found.version.as_deref()?;
+    Some(verdict(facts, Some(version)) == Verdict::Verified)
 }
 
 fn entry(facts: &Facts, found: &Installed) -> Value {

@@ -2,8 +2,11 @@
 
 mod args;
 mod argv;
+mod batch;
 mod config;
+mod diagnosis;
 mod dispatch;
+mod doctor;
 mod findings;
 mod job;
 mod list;
@@ -16,6 +19,7 @@ mod request;
 mod review;
 mod run;
 mod schema;
+mod skills;
 mod trust;
 
 use crate::error::{Failure, Result};
@@ -49,12 +53,15 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Run(args) => run::run(&args),
         args::Sub::Argv(args) => argv::argv(&args),
         args::Sub::Review(args) => review::review(&args),
+        args::Sub::Batch(args) => batch::batch(&args),
         args::Sub::Job(args) => job::job(&args),
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
         args::Sub::Mcp(args) => mcp::mcp(&args),
+        args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
+        args::Sub::Skills(args) => skills::skills(&args),
         args::Sub::Config(args) => config::config(&args),
         args::Sub::Trust(args) => trust::trust(&args),
         args::Sub::Schema(args) => schema::schema(&args),

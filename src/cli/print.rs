@@ -118,7 +118,7 @@ pub(super) fn dropped(report: &Report) {
     }
 }
 
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, c) in digits.chars().enumerate() {

@@ -3,11 +3,13 @@
 use super::args::RequestArgs;
 use super::print;
 use crate::config::{Config, Ignored, Settings, Sources};
+use crate::dispatch::Candidate;
 use crate::error::{Failure, Kind, Result, cut};
-use crate::harness::{AgentBuilder, HarnessRegistry};
+use crate::harness::{AgentBuilder, Facts, HarnessRegistry};
 use crate::policy::{Permission, ToolPolicy};
 use crate::profile::Profile;
 use crate::request::{DispatchRequest, ReplySchema, Session};
+use crate::skill::{Merge, Places, Trust, merge};
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ pub(super) struct Prepared<'r> {
     pub(super) profile: Profile,
     /// `--output` was given, so `auto` means auto.
     pub(super) output_as_asked: bool,
+    /// The harnesses that are asked after it.
+    pub(super) fallback: Vec<Settled<'r>>,
 }
 
 /// The configuration file that an argument or TEAMSTER_CONFIG names.
@@ -56,8 +60,33 @@ pub(super) fn prepare<'r>(
     args: &RequestArgs,
     config: &Config,
     registry: &'r HarnessRegistry,
+    fallback: &[String],
     quiet: bool,
 ) -> Result<Prepared<'r>> {
+    let (platform, mut request, notices) = written(args, registry)?;
+    let named = platform.or(request.harness.take());
+    let named = harness_of(named, config, "teamster run PLATFORM \"…\"")?;
+    let asked = Asked { args, config, registry };
+    let first = asked.settle(
+        request.clone(),
+        notices,
+        &named,
+        args.profile.as_deref().or(var("TEAMSTER_PROFILE").as_deref()),
+    )?;
+    if !quiet {
+        first.notices.iter().for_each(|notice| print::note(notice));
+    }
+    let fallback = fallback.iter().map(|word| asked.fall_back(&request, word)).collect::<Result<_>>()?;
+    let Settled { builder, request, profile, .. } = first;
+    Ok(Prepared { builder, request, profile, output_as_asked: args.output.is_some(), fallback })
+}
+
+/// The request that the words, `--request` and `--prompt-file` hold, before flags and settings; and the
+/// platform that is named.
+pub(super) fn written(
+    args: &RequestArgs,
+    registry: &HarnessRegistry,
+) -> Result<(Option<String>, DispatchRequest, Vec<&'static str>)> {
     let (platform, prompt) = positionals(args, registry)?;
     if let Some(word) = prompt.filter(|word| is_option(word)) {
         return Err(Failure::invalid(
@@ -66,7 +95,7 @@ pub(super) fn prepare<'r>(
         )
         .hint("a prompt that looks so goes behind `--`, or comes from stdin"));
     }
-    let (mut request, mut notices) = match &args.request {
+    let (mut request, notices) = match &args.request {
         Some(path) => DispatchRequest::from_json(&text_of("request", path)?)?,
         None => (DispatchRequest::default(), Vec::new()),
     };
@@ -76,42 +105,104 @@ pub(super) fn prepare<'r>(
         None => match &args.prompt_file {
             Some(path) => request.prompt = without_line_end(text_of("prompt", path)?),
             None if request.prompt.is_empty() && args.request.is_none() => {
-                if std::io::stdin().is_terminal() {
+                // A command is a prompt by itself.
+                let terminal = std::io::stdin().is_terminal();
+                if terminal && args.skill.is_none() {
                     return Err(Failure::invalid("prompt", "is missing")
                         .hint("teamster run gemini \"your task\", or pipe it in"));
                 }
-                request.prompt = without_line_end(stdin("prompt")?);
+                if !terminal {
+                    request.prompt = without_line_end(stdin("prompt")?);
+                }
             }
             None => {}
         },
     }
-    let named = platform
-        .map(str::to_owned)
-        .or(request.harness.take())
-        .or(var("TEAMSTER_HARNESS"))
-        .or(config.default_harness.clone());
-    let Some(named) = named else {
-        return Err(Failure::new(Kind::UnknownHarness, "no harness is named")
-            .hint("teamster run PLATFORM \"…\"; `teamster list` shows them"));
-    };
-    let builder = registry.get(&named)?;
-    let id = builder.facts().id.clone();
-    apply(args, &mut request, &mut notices)?;
-    if !quiet {
-        notices.iter().for_each(|notice| print::note(notice));
-    }
-    if request.model.is_none() {
-        request.model = var(&builder.facts().variable("MODEL"));
-    }
-    let cwd = std::env::current_dir()
-        .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
-    let request = request.resolved(&cwd);
-    Ok(Prepared {
-        builder,
-        request,
-        profile: profile(config, args.profile.as_deref(), &id)?,
-        output_as_asked: args.output.is_some(),
+    Ok((platform.map(str::to_owned), request, notices))
+}
+
+/// The harness of a request: the one that is named, else that of the variable, else the settings'.
+pub(super) fn harness_of(named: Option<String>, config: &Config, usage: &str) -> Result<String> {
+    named.or(var("TEAMSTER_HARNESS")).or(config.default_harness.clone()).ok_or_else(|| {
+        Failure::new(Kind::UnknownHarness, "no harness is named")
+            .hint(format!("{usage}; `teamster list` shows them"))
     })
+}
+
+/// A request for one harness, with nothing left open.
+pub(super) struct Settled<'r> {
+    pub(super) builder: &'r dyn AgentBuilder,
+    pub(super) profile_name: Option<String>,
+    pub(super) profile: Profile,
+    pub(super) request: DispatchRequest,
+    pub(super) notices: Vec<String>,
+}
+
+impl<'r> Settled<'r> {
+    /// As one that may be asked.
+    pub(super) fn candidate(self) -> Candidate<'r> {
+        let Settled { builder, profile_name, profile, request, .. } = self;
+        Candidate { builder, profile_name, profile, request }
+    }
+}
+
+/// What requests are settled by: the flags and the settings.
+pub(super) struct Asked<'a, 'r> {
+    pub(super) args: &'a RequestArgs,
+    pub(super) config: &'a Config,
+    pub(super) registry: &'r HarnessRegistry,
+}
+
+impl<'r> Asked<'_, 'r> {
+    /// A request for a harness: the flags over it, its profile, its skill, its model.
+    pub(super) fn settle(
+        &self,
+        mut request: DispatchRequest,
+        mut notices: Vec<&'static str>,
+        harness: &str,
+        profile_name: Option<&str>,
+    ) -> Result<Settled<'r>> {
+        let Asked { args, config, registry } = self;
+        let builder = registry.get(harness)?;
+        apply(args, &mut request, &mut notices)?;
+        let cwd = std::env::current_dir()
+            .map_err(|e| Failure::new(Kind::BadCwd, format!("the working directory cannot be read: {e}")))?;
+        let mut request = request.resolved(&cwd);
+        let profile = config.profile(profile_name, &builder.facts().id)?;
+        let mut notices: Vec<String> = notices.into_iter().map(str::to_owned).collect();
+        notices.extend(with_skill(args, &mut request, builder.facts(), registry, &profile, &cwd)?);
+        if request.model.is_none() {
+            request.model = var(&builder.facts().variable("MODEL"));
+        }
+        Ok(Settled { builder, profile_name: profile_name.map(str::to_owned), profile, request, notices })
+    }
+
+    /// The same request for `HARNESS` or `HARNESS:PROFILE`.
+    pub(super) fn fall_back(&self, request: &DispatchRequest, word: &str) -> Result<Settled<'r>> {
+        let (harness, profile) = match word.split_once(':') {
+            Some((harness, profile)) => (harness, Some(profile)),
+            None => (word, None),
+        };
+        let named = |e: Failure| Failure { message: format!("fallback: {}", e.message), ..e };
+        self.settle(request.clone(), Vec::new(), harness, profile).map_err(named)
+    }
+}
+
+/// Puts the skill of `--skill` into the request; gives the notices.
+fn with_skill(
+    args: &RequestArgs,
+    request: &mut DispatchRequest,
+    facts: &Facts,
+    registry: &HarnessRegistry,
+    profile: &Profile,
+    here: &Path,
+) -> Result<Vec<String>> {
+    let Some(asked) = &args.skill else { return Ok(Vec::new()) };
+    let places = Places::of_user(registry, request.cwd.as_deref().unwrap_or(here));
+    let found = places.find(asked, here)?;
+    let trust = if args.trust_skill { Trust::Vouched } else { found.scope.trust() };
+    let how = Merge { facts, registry, profile, trust, tools_stand: args.tools.is_some() };
+    merge(&found.skill?, request, &how)
 }
 
 /// Two words are platform and prompt. One word is the platform when a harness has this name and the
@@ -202,7 +293,7 @@ fn schema_of(text: &str) -> Result<ReplySchema> {
     ReplySchema::from_text(&text_of("schema", Path::new(text))?)
 }
 
-fn text_of(field: &str, path: &Path) -> Result<String> {
+pub(super) fn text_of(field: &str, path: &Path) -> Result<String> {
     if path == Path::new("-") {
         return stdin(field);
     }

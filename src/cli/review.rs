@@ -1,6 +1,6 @@
 //! `teamster review`: a git diff in, findings out; nothing is written.
 
-use super::dispatch::{Manner, dispatch, rehearsal};
+use super::dispatch::{Manner, Rehearsal, dispatch};
 use super::findings::grouped;
 use super::print;
 use super::progress::Shown;
@@ -154,10 +154,17 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
         let limits = Limits { timeout_s: args.timeout, attempts: args.attempts, ..Limits::default() };
         profile.limits = limits.or(&profile.limits);
         let refers = inline && names_files(builder, &asked.request, &profile);
-        let prepared = Prepared { builder, request: asked.request.clone(), profile, output_as_asked: false };
+        let prepared = Prepared {
+            builder,
+            request: asked.request.clone(),
+            profile,
+            output_as_asked: false,
+            fallback: Vec::new(),
+        };
         let rehearse = args.rehearse.as_deref();
-        let rehearse =
-            rehearse.map(|script| rehearsal(script, &prepared, args.config.as_deref())).transpose()?;
+        let rehearse = rehearse
+            .map(|script| Rehearsal::new(script, prepared.request.schema.as_ref(), args.config.as_deref()))
+            .transpose()?;
         let manner = Manner {
             bin: args.bin.clone(),
             rehearse,

@@ -1,7 +1,7 @@
 //! `teamster run`: a request in, its answer on stdout.
 
 use super::args::RunArgs;
-use super::dispatch::{Manner, dispatch, rehearsal};
+use super::dispatch::{Manner, Rehearsal, dispatch};
 use super::job::{Background, start};
 use super::print;
 use super::progress::Shown;
@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::harness::HarnessRegistry;
 use crate::outcome::Outcome;
-use crate::profile::Limits;
+use crate::profile::{Limits, Profile};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -34,16 +34,23 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
 }
 
 fn dispatched(args: &RunArgs, config: &Config, registry: &HarnessRegistry) -> Result<ExitCode> {
-    let mut prepared = prepare(&args.request, config, registry, args.quiet)?;
-    prepared.profile.limits = limits(args).or(&prepared.profile.limits);
+    let mut prepared = prepare(&args.request, config, registry, &args.fallback.fallback, args.quiet)?;
+    let over = |profile: &mut Profile| profile.limits = limits(args).or(&profile.limits);
+    over(&mut prepared.profile);
+    prepared.fallback.iter_mut().for_each(|next| over(&mut next.profile));
     let named = args.request.config.as_deref();
-    let rehearse = args.rehearse.as_deref().map(|script| rehearsal(script, &prepared, named)).transpose()?;
+    let rehearse = args
+        .rehearse
+        .as_deref()
+        .map(|script| Rehearsal::new(script, prepared.request.schema.as_ref(), named))
+        .transpose()?;
     let manner = Manner {
         bin: args.request.bin.clone(),
         rehearse,
         strict: args.request.strict,
         keep_files: args.keep_files,
         stream: args.stream,
+        after_effects: args.fallback.fallback_after_effects,
         shown: Shown::of(args.quiet, args.verbose),
     };
     if !args.background {
@@ -66,6 +73,8 @@ fn limits(args: &RunArgs) -> Limits {
         first_output_timeout_s: args.first_output_timeout,
         idle_timeout_s: args.idle_timeout,
         attempts: args.attempts,
+        max_tokens: args.max_tokens,
+        max_cost_usd: args.max_cost,
         ..Limits::default()
     }
 }

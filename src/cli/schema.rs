@@ -13,8 +13,10 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode> {
         SchemaName::Harness => include_str!("../../schemas/harness.schema.json"),
         SchemaName::Event => include_str!("../../schemas/event.schema.json"),
         SchemaName::Outcome => include_str!("../../schemas/outcome.schema.json"),
+        SchemaName::Skill => include_str!("../../schemas/skill.schema.json"),
         SchemaName::Job => include_str!("../../schemas/job.schema.json"),
         SchemaName::Review => crate::review::SCHEMA,
+        SchemaName::Doctor => include_str!("../../schemas/doctor.schema.json"),
     })
 }
 

@@ -206,6 +206,12 @@ impl<'a> Merge<'a> {
         if each("max_output_bytes", wide(own.max_output_bytes), bytes, wide(theirs.max_output_bytes)) {
             own.max_output_bytes = theirs.max_output_bytes;
         }
+        if each("max_tokens", wide(own.max_tokens), None, wide(theirs.max_tokens)) {
+            own.max_tokens = theirs.max_tokens;
+        }
+        if each("max_cost_usd", own.max_cost_usd, None, theirs.max_cost_usd) {
+            own.max_cost_usd = theirs.max_cost_usd;
+        }
         if each("max_events", wide(own.max_events), Some(1_000_000.0), wide(theirs.max_events)) {
             own.max_events = theirs.max_events;
         }

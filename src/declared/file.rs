@@ -3,7 +3,7 @@
 use super::Declared;
 use super::template::{Place, Template};
 use crate::error::Kind;
-use crate::harness::{Capabilities, Evidence, Facts, HarnessTool, Verified};
+use crate::harness::{Capabilities, Evidence, Facts, HarnessTool, MinVersion, StatusCommand, Verified};
 use crate::policy::Permission;
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -29,8 +29,11 @@ struct File {
     docs: String,
     #[serde(default)]
     verified: Vec<Verified>,
+    min_version: Option<MinVersion>,
     #[serde(default)]
     auth_env: Vec<String>,
+    status: Option<Spanned<StatusCommand>>,
+    signed_out: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     env_pass: Vec<String>,
     #[serde(default)]
@@ -188,6 +191,21 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
     if let Some(status) = file.exit_statuses.keys().find(|status| status.parse::<u8>().is_err()) {
         return Err(format!("exit_statuses: `{status}` is no exit status"));
     }
+    // A word that every output holds tells nothing.
+    let is_blank = |words: &String| words.trim().is_empty();
+    if let Some(words) = file.signed_out.as_ref().filter(|words| words.get_ref().iter().any(is_blank)) {
+        return Err(at(words.span(), "signed_out", "one of them is empty".to_owned()));
+    }
+    if let Some(status) = &file.status {
+        let StatusCommand { args, says_in, says_out, .. } = status.get_ref();
+        if args.is_empty() || says_in.is_empty() || says_in.iter().chain([says_out]).any(is_blank) {
+            return Err(at(
+                status.span(),
+                "status",
+                "args, says_in and says_out may not be empty".to_owned(),
+            ));
+        }
+    }
     let args = file.command.args.get_ref();
     let wrong = |why: &str| Err(at(file.command.args.span(), "command.args", why.to_owned()));
     let has = |place| args.iter().any(|template| template.has(place));
@@ -241,7 +259,10 @@ pub(super) fn read(text: &str) -> Result<Declared, String> {
         docs: file.docs,
         evidence: Evidence::Declared,
         verified: file.verified,
+        min_version: file.min_version,
         auth_env: file.auth_env,
+        status: file.status.map(Spanned::into_inner),
+        signed_out: file.signed_out.map(Spanned::into_inner).unwrap_or_default(),
         env_pass: file.env_pass,
         session_env: file.session_env,
         exit_statuses: file.exit_statuses,

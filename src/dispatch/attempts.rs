@@ -1,5 +1,6 @@
 //! One attempt after the other, until one is the answer.
 
+use super::budget::{remaining, spent};
 use super::next::{Verdict, judge, next};
 use crate::error::{Failure, Kind};
 use crate::harness::{AgentBuilder, UsageCounts, lower};
@@ -16,7 +17,7 @@ use std::time::Instant;
 pub(super) struct Attempts<'d> {
     pub(super) builder: &'d dyn AgentBuilder,
     pub(super) request: DispatchRequest,
-    pub(super) profile: &'d Profile,
+    pub(super) profile: Profile,
     pub(super) schema: Option<Schema>,
     pub(super) limits: SettledLimits,
     pub(super) began: Instant,
@@ -24,7 +25,7 @@ pub(super) struct Attempts<'d> {
 
 impl Attempts<'_> {
     pub(super) async fn all<R: Runner>(
-        self,
+        mut self,
         first: Lowered,
         runner: &mut R,
         emit: &mut (dyn FnMut(Event<'_>) + Send),
@@ -39,7 +40,7 @@ impl Attempts<'_> {
             let number = outcome.attempts.len() as u32 + 1;
             let context = RunContext {
                 builder: self.builder,
-                profile: self.profile,
+                profile: &self.profile,
                 limits: self.limits,
                 deadline,
                 attempt: number,
@@ -86,6 +87,16 @@ impl Attempts<'_> {
                     Some(Failure::new(Kind::Timeout, spent).hint("--timeout SECONDS gives it more"));
                 break;
             }
+            if let Some(spent) = spent(&self.limits.budget, outcome.usage.as_ref()) {
+                let message = format!("{spent}, after {attempts} attempt(s); the last one: {why}");
+                outcome.failure = Some(
+                    Failure::new(Kind::Budget, message)
+                        .hint("--max-tokens N and --max-cost USD say how much may be spent"),
+                );
+                break;
+            }
+            self.profile.limits.max_cost_usd =
+                remaining(&self.limits.budget, outcome.usage.as_ref()).max_cost_usd;
             let session = ran.reply.session_id.as_deref().filter(|_| !lost);
             (lowered, resumed) = match self.lower_next(session, &feedback) {
                 Ok(next) => next,
@@ -124,11 +135,11 @@ impl Attempts<'_> {
         let resumes = self.builder.facts().capabilities.resume != "no";
         if let Some(id) = session.filter(|_| resumes) {
             let correction = self.request.correcting(id, feedback.to_owned());
-            if let Ok(lowered) = lower(self.builder, &correction, self.profile) {
+            if let Ok(lowered) = lower(self.builder, &correction, &self.profile) {
                 return Ok((lowered, true));
             }
         }
-        Ok((lower(self.builder, &next(&self.request, feedback), self.profile)?, false))
+        Ok((lower(self.builder, &next(&self.request, feedback), &self.profile)?, false))
     }
 }
 

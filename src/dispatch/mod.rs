@@ -1,10 +1,14 @@
 //! The dispatch: a request is run, its reply checked, and asked again with feedback until it is valid.
 
 mod attempts;
+mod budget;
+mod fallback;
 mod next;
 #[cfg(feature = "typed")]
 mod typed;
 
+pub use budget::{remaining, spent};
+pub use fallback::{Candidate, first_that_answers};
 #[cfg(feature = "typed")]
 pub use typed::{Completed, complete};
 
@@ -89,6 +93,8 @@ pub async fn dispatch(builder: &dyn AgentBuilder, request: DispatchRequest, prof
 /// - With one, an answer that cannot be read, is not valid, or is ambiguous is asked for again, with
 ///   what is wrong: in the same session where the CLI can resume and said its id, else with the whole
 ///   request again. At most `attempts` runs; one time budget for all of them.
+/// - A budget of tokens or dollars is looked at before each further attempt; what is left of the dollars goes
+///   to a CLI that takes it.
 /// - Every other failure ends the dispatch at once: no retry would help it.
 /// - A session that is gone when it should be resumed costs one run, once: then the whole request is
 ///   sent again.
@@ -113,6 +119,7 @@ pub async fn until_valid<R: Runner>(
         Ok((schema, limits, first)) => {
             let mut ignore = |_: Event<'_>| {};
             let emit = options.on_event.unwrap_or(&mut ignore);
+            let profile = profile.clone();
             let run = attempts::Attempts { builder, request, profile, schema, limits, began };
             let outcome = run.all(first, runner, emit).await;
             let failure = outcome.failure.as_ref().map(|failure| failure.kind.name());

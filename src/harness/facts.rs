@@ -29,8 +29,17 @@ pub struct Facts {
     pub evidence: Evidence,
     /// Versions whose contract was checked, the newest first.
     pub verified: Vec<Verified>,
+    /// The oldest version that can be driven, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_version: Option<MinVersion>,
     /// Variables that sign it in. Their values are secrets.
     pub auth_env: Vec<String>,
+    /// The command that says whether it is signed in, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<StatusCommand>,
+    /// Words with which it says that it has no credential, as opposed to one that is refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signed_out: Vec<String>,
     /// Other variables of the caller that the CLI may see.
     pub env_pass: Vec<String>,
     /// Variables that move the CLI's home directory; the first one that is set counts, else HOME.
@@ -58,6 +67,13 @@ pub struct Facts {
     pub tool_prefixes: Vec<String>,
     /// What the tokens that it tells count.
     pub usage_counts: UsageCounts,
+    /// Where skill, agent and command files of its formats lie.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillPlace>,
+    /// What those files call tools beside the names in `tools`: name → word, or null for what no right is
+    /// needed for.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub skill_tools: IndexMap<String, Option<Word>>,
     /// The harness's own model aliases. The CLI's own aliases need none here.
     pub models: IndexMap<String, String>,
     /// How each field of a request is carried: for `teamster list`, held to the reports by a test.
@@ -89,6 +105,47 @@ pub struct Verified {
     pub date: String,
 }
 
+/// The oldest version of a CLI that can be driven.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MinVersion {
+    /// The version.
+    pub version: String,
+    /// What an older one lacks, and how this is known.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// A command of a CLI that says whether there is a credential, and asks no model for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StatusCommand {
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What it writes, one of these, with exit status 0 when there is a credential.
+    pub says_in: Vec<String>,
+    /// What it writes, with another exit status, when there is none.
+    pub says_out: String,
+    /// What it looks at: when that is everything, a no is a no.
+    pub covers: StatusCovers,
+    /// How this is known: what was run, the version and the day.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// What a [`StatusCommand`] looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum StatusCovers {
+    /// Everything that may sign the CLI in.
+    All,
+    /// The stored login alone: variables and settings may sign it in all the same.
+    Login,
+}
+
 /// One tool of a CLI.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
@@ -102,9 +159,54 @@ pub struct HarnessTool {
     /// The word that means it on every harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<Word>,
+    /// It does less than the other tools of its word, so that it cannot stand for the word elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub narrow: bool,
     /// Other names that the CLI takes for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+}
+
+/// Folders in which files of one format lie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SkillPlace {
+    /// The format.
+    pub format: SkillFormat,
+    /// The folder below a project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The folder below the user's home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+/// The formats of skill, agent and command files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SkillFormat {
+    /// A folder with a `SKILL.md`.
+    AgentSkills,
+    /// Markdown with `tools` as a list of what may run.
+    Agent,
+    /// Markdown with `mode`, and `tools` and `permission` as maps of tool → verdict.
+    ModeAgent,
+    /// A prompt under a name: TOML, or Markdown.
+    Command,
+}
+
+impl SkillFormat {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SkillFormat::AgentSkills => "agent-skills",
+            SkillFormat::Agent => "agent",
+            SkillFormat::ModeAgent => "mode-agent",
+            SkillFormat::Command => "command",
+        }
+    }
 }
 
 /// What a CLI takes in the parentheses after a tool's name.

@@ -166,6 +166,13 @@ impl<'r> Draft<'r> {
         }
     }
 
+    /// Tells the CLI the most dollars that it may spend, where the profile's limits say it.
+    pub fn max_cost(&mut self, flag: &'static str) {
+        if let Some(most) = self.profile.limits.max_cost_usd {
+            self.arg(format!("{flag}={most}"));
+        }
+    }
+
     /// Carries the request's session.
     ///
     /// Errors: [`Kind::InvalidRequest`] for what is no id of this CLI; [`Kind::Unsupported`] for an id of the

@@ -11,7 +11,10 @@ mod stand_in;
 mod verdict;
 
 pub use draft::{Draft, StdinPrompt};
-pub use facts::{ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, UsageCounts, Verified};
+pub use facts::{
+    ArgumentStyle, Capabilities, Evidence, Facts, HarnessTool, MinVersion, SkillFormat, SkillPlace,
+    StatusCommand, StatusCovers, UsageCounts, Verified,
+};
 pub use fields::{Flag, SessionIds, Sessions};
 pub use lower::lower;
 pub use registry::HarnessRegistry;

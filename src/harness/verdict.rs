@@ -4,10 +4,13 @@ use super::Facts;
 use crate::error::{Failure, Kind, cut};
 use crate::reply::{Reply, RunEnd};
 
+/// What a failure of the kind auth begins with, after the id.
+const AUTH: &str = " is not signed in, or its key is not accepted";
+
 impl Facts {
     /// A failure that the CLI reported: the kind, what it said, and the next step.
     pub fn failure(&self, kind: Kind, said: &str) -> Failure {
-        let what = if kind == Kind::Auth { " is not signed in, or its key is not accepted" } else { "" };
+        let what = if kind == Kind::Auth { AUTH } else { "" };
         let failure = Failure::new(kind, format!("{}{what}: {}", self.id, cut(said.trim(), 600)));
         match kind {
             Kind::Auth => failure.hint(self.sign_in.clone()),
@@ -16,10 +19,17 @@ impl Facts {
             }
             Kind::Quota => failure.hint("another model or another day: the quota is used up"),
             Kind::MaxTurns => failure.hint("--max-turns N allows more, or ask for less at once"),
+            Kind::Budget => failure.hint("--max-tokens N and --max-cost USD say how much may be spent"),
             Kind::SessionNotFound => failure
                 .hint("start a new session, or resume from the working directory and home of its first run"),
             _ => failure,
         }
+    }
+
+    /// What the CLI said, out of the message of a [`failure`](Facts::failure) of the kind auth.
+    #[cfg(feature = "doctor")]
+    pub(crate) fn said<'m>(&self, message: &'m str) -> Option<&'m str> {
+        message.strip_prefix(&self.id)?.strip_prefix(AUTH)?.strip_prefix(": ")
     }
 
     /// A failure that the CLI reported in words with an HTTP status of its model server, where they hold one.

@@ -6,7 +6,7 @@
 /// Only for texts that the CLI itself wrote about its model server: in the work of an agent such words
 /// mean nothing.
 pub fn http_status(said: &str) -> Option<u16> {
-    const BEFORE: [&str; 11] = [
+    const BEFORE: [&str; 12] = [
         "status code",
         "status_code",
         "statuscode",
@@ -16,6 +16,7 @@ pub fn http_status(said: &str) -> Option<u16> {
         "http",
         "code",
         "api error",
+        "answered",
         "failed",
         "error",
     ];

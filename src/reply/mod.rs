@@ -12,6 +12,7 @@ mod scan;
 mod steps;
 mod text;
 mod usage;
+mod wait;
 mod whole;
 
 pub use collect::{Collector, Out};
@@ -29,6 +30,7 @@ pub(crate) use text::one_line;
 pub(crate) use text::plain;
 pub use text::utf8;
 pub use usage::Usage;
+pub use wait::wait_told;
 pub use whole::DocumentReader;
 
 use crate::error::{Failure, Kind};

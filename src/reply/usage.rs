@@ -34,6 +34,19 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
+impl Usage {
+    /// All tokens together: read, answered and thought; else the CLI's own total. Absent where it told none.
+    pub fn tokens(&self) -> Option<u64> {
+        match (self.input_tokens, self.output_tokens) {
+            (None, None) => self.total_tokens,
+            (input, output) => {
+                let parts = [input, output, self.thinking_tokens];
+                Some(parts.into_iter().flatten().fold(0, u64::saturating_add))
+            }
+        }
+    }
+}
+
 impl AddAssign for Usage {
     /// Sums what is known; a field that neither side knows stays unknown.
     fn add_assign(&mut self, other: Usage) {

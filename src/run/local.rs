@@ -18,7 +18,7 @@ use crate::reply::RunEnd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -253,27 +253,36 @@ impl LocalRunner {
         if let Some(cwd) = &command.cwd {
             child.current_dir(cwd);
         }
-        // A session of its own has no terminal to ask at. Where there is none anyway a group is enough, and
-        // needs no fork of this process.
-        if self.end_with_thread || std::fs::File::open("/dev/tty").is_ok() {
-            own_session(child.as_std_mut(), self.end_with_thread);
-        } else {
-            child.process_group(0);
-        }
-        child.spawn().map_err(|e| {
-            let what = format!("{} cannot be started: {e}", program.display());
-            match e.kind() {
-                // The file is there, so what is missing is the program that it runs on.
-                std::io::ErrorKind::NotFound => Failure::new(Kind::NotFound, what)
-                    .hint("the first line of the file names a program that is not installed"),
-                std::io::ErrorKind::ArgumentListTooLong => Failure::new(Kind::ArgTooLong, what),
-                _ => Failure::new(Kind::HarnessConfig, what),
-            }
-        })
+        session_and_spawn(child, program, self.end_with_thread)
     }
 }
 
-async fn cancelled(cancel: &mut Option<Cancel>) {
+/// Starts a child that has no terminal to ask at, in a group of its own.
+pub(super) fn session_and_spawn(
+    mut child: tokio::process::Command,
+    program: &Path,
+    end_with_thread: bool,
+) -> Result<tokio::process::Child> {
+    // A session of its own has no terminal to ask at. Where there is none anyway a group is enough, and
+    // needs no fork of this process.
+    if end_with_thread || std::fs::File::open("/dev/tty").is_ok() {
+        own_session(child.as_std_mut(), end_with_thread);
+    } else {
+        child.process_group(0);
+    }
+    child.spawn().map_err(|e| {
+        let what = format!("{} cannot be started: {e}", program.display());
+        match e.kind() {
+            // The file is there, so what is missing is the program that it runs on.
+            std::io::ErrorKind::NotFound => Failure::new(Kind::NotFound, what)
+                .hint("the first line of the file names a program that is not installed"),
+            std::io::ErrorKind::ArgumentListTooLong => Failure::new(Kind::ArgTooLong, what),
+            _ => Failure::new(Kind::HarnessConfig, what),
+        }
+    })
+}
+
+pub(super) async fn cancelled(cancel: &mut Option<Cancel>) {
     match cancel {
         Some(cancel) => cancel.cancelled().await,
         None => std::future::pending().await,
@@ -290,7 +299,7 @@ fn missing_runtime(end: &RunEnd) -> Option<Failure> {
 }
 
 /// A name for a run that no other run on this machine has.
-fn run_id(mark: Option<&str>) -> String {
+pub(super) fn run_id(mark: Option<&str>) -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());

@@ -8,6 +8,8 @@
 //!   swept, found by the run's marker in its environment or as a noted descendant. The sweep also
 //!   follows a normal end.
 
+#[cfg(feature = "doctor")]
+mod ask;
 mod cancel;
 mod clocks;
 mod depth;
@@ -24,10 +26,14 @@ mod places;
 mod preflight;
 mod redact;
 mod resolve;
+#[cfg(feature = "doctor")]
+mod selftest;
 mod shim;
 mod tree;
 mod watch;
 
+#[cfg(feature = "doctor")]
+pub use ask::{Question, Said, ask};
 pub use cancel::{Cancel, Canceller};
 pub use depth::{allowed_depth, own_depth};
 #[cfg(feature = "jobs")]
@@ -35,6 +41,8 @@ pub(crate) use detach::own_session;
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 pub use local::{LocalRunner, Rehearse};
 pub use resolve::{Found, find};
+#[cfg(feature = "doctor")]
+pub use selftest::try_ending;
 pub use shim::{ShimPlan, plan_shim};
 pub use tree::end_marked;
 

@@ -26,6 +26,17 @@ pub(super) fn check(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<F
     if let Some(status) = facts.exit_statuses.keys().find(|status| status.parse::<u8>().is_err()) {
         bad("exit_statuses", format!("`{status}` is no exit status"));
     }
+    let blank = |words: &String| words.trim().is_empty();
+    if facts.signed_out.iter().any(blank) {
+        bad("signed_out", "no words".to_owned());
+    }
+    if let Some(status) = &facts.status
+        && (status.args.is_empty()
+            || status.says_in.is_empty()
+            || status.says_in.iter().chain([&status.says_out]).any(blank))
+    {
+        bad("status", "no arguments, or no words".to_owned());
+    }
     let mut names = HashSet::new();
     for name in facts.tools.iter().flat_map(|(name, tool)| std::iter::once(name).chain(&tool.aliases)) {
         if !names.insert(name) {
@@ -34,6 +45,19 @@ pub(super) fn check(builder: &dyn AgentBuilder, suite: &Suite, found: &mut Vec<F
         if name.is_empty() || name.contains(['(', ')', ',', ' ', '*', '"', '\\']) {
             bad("tools", format!("`{name}` is no plain name"));
         }
+    }
+    for place in &facts.skills {
+        let folders = || place.project.iter().chain(&place.user);
+        let below = |folder: &&String| {
+            let mut parts = std::path::Path::new(folder.as_str()).components();
+            !folder.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+        };
+        if folders().next().is_none() || !folders().all(|folder| below(&folder)) {
+            bad("skills", format!("{place:?} is no folder below a project or a home"));
+        }
+    }
+    if let Some(name) = facts.skill_tools.keys().find(|name| names.contains(name)) {
+        bad("skill_tools", format!("`{name}` is one of its tools"));
     }
     for (capability, word) in facts.capabilities.rows() {
         let word = if word.is_empty() { "no" } else { word };

@@ -178,6 +178,16 @@ fn a_fault_in_the_file_is_told_by_line_and_key() {
             "prompt = \"stdin\"\n[reader]\nkind = \"json\"\nread = {}",
             "f.toml: line 6, reader: nothing says where the text is",
         ),
+        (
+            "bins =",
+            "signed_out = [\"no key\", \"\"]\nbins =",
+            "f.toml: line 2, signed_out: one of them is empty",
+        ),
+        (
+            "prompt = \"stdin\"",
+            "prompt = \"stdin\"\n[status]\nargs = [\"whoami\"]\nsays_in = []\nsays_out = \"out\"\ncovers = \"all\"",
+            "f.toml: line 6, status: args, says_in and says_out may not be empty",
+        ),
         ("prompt = \"stdin\"", "", "missing field `prompt`"),
     ] {
         let failure = Declared::from_toml(&base.replace(from, to), "f.toml").unwrap_err();

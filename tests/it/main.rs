@@ -24,6 +24,8 @@ mod conformance;
 mod copilot;
 #[cfg(all(feature = "testkit", feature = "declared"))]
 mod declared;
+#[cfg(feature = "cli")]
+mod doctor;
 #[cfg(feature = "testkit")]
 mod documented;
 #[cfg(feature = "testkit")]
@@ -61,6 +63,10 @@ mod review;
 mod rights;
 #[cfg(feature = "validate")]
 mod schemas;
+#[cfg(all(feature = "cli", feature = "testkit"))]
+mod skill;
+#[cfg(feature = "run")]
+mod spending;
 mod support;
 #[cfg(feature = "testkit")]
 mod testkit;

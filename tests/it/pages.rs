@@ -77,6 +77,16 @@ fn page() -> String {
             of(Word::Web),
         );
     }
+    page.push_str(
+        "\n## Skills, agents and commands\n\nWhere their files lie, below a project and below your home: [skills.md](skills.md).\n\n\
+         | id | format | project | home |\n| --- | --- | --- | --- |\n",
+    );
+    for (facts, place) in all.iter().flat_map(|facts| facts.skills.iter().map(move |place| (facts, place))) {
+        let of =
+            |folder: &Option<String>| folder.as_ref().map_or("-".to_owned(), |folder| format!("`{folder}`"));
+        let (project, user) = (of(&place.project), of(&place.user));
+        let _ = writeln!(page, "| `{}` | {} | {project} | {user} |", facts.id, place.format.name());
+    }
     page.push_str("\n## Tools\n\nThe least permission that covers each.\n");
     for facts in &all {
         let _ = writeln!(page, "\n### {}\n", facts.id);

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teamster::{
-    DispatchRequest, Effort, FIELDS, HarnessRegistry, Kind, Limits, Output, Permission, Profile, ReplySchema,
-    Session, SettledLimits, ToolPolicy,
+    Budget, DispatchRequest, Effort, FIELDS, HarnessRegistry, Kind, Limits, Output, Permission, Profile,
+    ReplySchema, Session, SettledLimits, ToolPolicy,
 };
 
 const EVERYTHING: &str = r#"{"harness":"gemini","prompt":"Fix it","system_prompt":"Be brief.","model":"fast","model_is_exact":true,"tools":{"allow":["edit"]},"permission":"edit","schema":{"z":1,"a":2},"effort":"xhigh","session":{"resume":"s-1"},"cwd":"/repo","add_dirs":["/other"],"max_turns":7,"env":{"B":"2","A":"1"},"output":"stream","file_references":true,"allow_unenforced":true}"#;
@@ -204,6 +204,7 @@ fn limits_have_defaults_and_refuse_what_is_no_limit() {
         attempts: 3,
         max_output_bytes: 256 << 20,
         max_events: 1_000_000,
+        budget: Budget::default(),
     };
     assert_eq!(Limits::default().settled().unwrap(), wanted);
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {

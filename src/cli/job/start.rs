@@ -23,7 +23,7 @@ pub(in crate::cli) struct Background<'b> {
 
 /// Starts a job and prints its id. What can be known to be wrong with the request is said now.
 pub(in crate::cli) fn start(prepared: Prepared<'_>, manner: Manner, how: Background<'_>) -> Result<ExitCode> {
-    let Prepared { builder, request, profile, output_as_asked } = prepared;
+    let Prepared { builder, request, profile, output_as_asked, .. } = prepared;
     request.schema.as_ref().map(Schema::compile).transpose()?;
     profile.limits.settled()?;
     let options = DispatchOptions { strict: manner.strict, output_as_asked, on_event: None };
@@ -41,7 +41,7 @@ pub(in crate::cli) fn start(prepared: Prepared<'_>, manner: Manner, how: Backgro
         output_as_asked,
         bin: manner.bin.map(PathBuf::from),
         harness_files: how.harness_files,
-        rehearse: manner.rehearse.map(Into::into),
+        rehearse: manner.rehearse.map(|all| all.of(&builder.facts().id).into()),
         title: how.title,
     };
     let id = how.id.map(JobId::chosen).transpose()?;

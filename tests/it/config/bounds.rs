@@ -20,16 +20,18 @@ fn permission() -> impl Strategy<Value = Option<Permission>> {
 fn limits() -> impl Strategy<Value = Limits> {
     let seconds = || prop::option::of(prop_oneof![1.0f64..2000.0, Just(600.0)]);
     let wide = || prop::option::of(prop_oneof![1u64..2_000_000_000, Just(u64::MAX), Just(0)]);
-    (seconds(), seconds(), seconds(), prop::option::of(1u32..101), wide(), wide()).prop_map(
-        |(timeout_s, first_output_timeout_s, idle_timeout_s, attempts, max_output_bytes, max_events)| {
-            Limits {
-                timeout_s,
-                first_output_timeout_s,
-                idle_timeout_s,
-                attempts,
-                max_output_bytes,
-                max_events,
-            }
+    let clocks = (seconds(), seconds(), seconds());
+    let budget = (prop::option::of(1u64..1_000_000), prop::option::of(0.01f64..100.0));
+    (clocks, prop::option::of(1u32..101), wide(), wide(), budget).prop_map(
+        |(clocks, attempts, max_output_bytes, max_events, budget)| Limits {
+            timeout_s: clocks.0,
+            first_output_timeout_s: clocks.1,
+            idle_timeout_s: clocks.2,
+            attempts,
+            max_output_bytes,
+            max_events,
+            max_tokens: budget.0,
+            max_cost_usd: budget.1,
         },
     )
 }
@@ -92,6 +94,8 @@ fn at_most(own: &Limits, most: &Limits) -> bool {
         && own.attempts <= most.attempts
         && own.max_output_bytes <= most.max_output_bytes
         && own.max_events <= most.max_events
+        && own.budget.max_tokens.unwrap_or(u64::MAX) <= most.budget.max_tokens.unwrap_or(u64::MAX)
+        && own.budget.max_cost_usd.unwrap_or(f64::MAX) <= most.budget.max_cost_usd.unwrap_or(f64::MAX)
 }
 
 fn may(profile: &Profile) -> Permission {

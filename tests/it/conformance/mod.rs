@@ -7,6 +7,7 @@
 mod answers;
 mod cli;
 mod clis;
+mod doctor;
 mod endings;
 mod find;
 mod jobs;
@@ -16,6 +17,7 @@ mod place;
 mod prompts;
 mod record;
 mod review;
+mod skill;
 mod special;
 mod table;
 mod widen;
