@@ -31,6 +31,7 @@
 //! | `config` | `config`: settings in layers, and trust; `run`, `declared` | etcetera |
 //! | `doctor` | `doctor`: what is installed, verified and signed in; `config` | |
 //! | `jobs` | `jobs`: dispatches in the background; `config` | jiff |
+//! | `mcp` | `mcp`: an MCP server over all of that; `jobs`, `review` | rmcp |
 //! | `cli` (default) | the command; all of the above but `typed` and `testkit` | clap and friends |
 //!
 //! A harness is one implementation of [`AgentBuilder`], here under `harnesses/` or in your crate.
@@ -74,6 +75,8 @@ pub mod config;
 pub mod doctor;
 #[cfg(feature = "jobs")]
 pub mod jobs;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "cli")]
 pub mod rehearse;
 

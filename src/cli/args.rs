@@ -93,6 +93,18 @@ EXIT STATUS
     /// The same as `job cancel`
     #[command(hide = true)]
     Cancel(CancelArgs),
+    /// Serve all of this to an agent, as MCP tools on stdin and stdout
+    #[command(
+        after_help = "What a client may ask for has a ceiling, which is yours: read-only, in this folder, unless you say more.
+
+EXAMPLES
+  teamster mcp                                   # what an MCP client starts
+  teamster mcp --permission edit --root ~/api
+  teamster mcp --harness gemini,claude --rehearse
+  claude mcp add teamster -- teamster mcp
+  gemini mcp add teamster teamster mcp"
+    )]
+    Mcp(super::mcp::McpArgs),
     /// Check what is installed, which version, and whether it is signed in; and teamster itself
     #[command(
         visible_alias = "setup",

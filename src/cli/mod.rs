@@ -12,6 +12,7 @@ mod job;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod print;
 mod progress;
 mod request;
@@ -19,7 +20,6 @@ mod review;
 mod run;
 mod schema;
 mod skills;
-mod steps;
 mod trust;
 
 use crate::error::{Failure, Result};
@@ -58,6 +58,7 @@ fn done(command: args::Sub) -> Result<ExitCode> {
         args::Sub::Status(args) => job::status(&args),
         args::Sub::Result(args) => job::result(&args),
         args::Sub::Cancel(args) => job::cancel(&args),
+        args::Sub::Mcp(args) => mcp::mcp(&args),
         args::Sub::Doctor(args) => doctor::doctor(&args),
         args::Sub::List(args) => list::list(&args),
         args::Sub::Skills(args) => skills::skills(&args),

@@ -4,6 +4,7 @@ use crate::error::{Failure, Result};
 use crate::lowering::Report;
 use crate::outcome::Outcome;
 use crate::reply::Usage;
+pub(super) use crate::reply::one_line as plain;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -108,11 +109,6 @@ pub(super) fn tokens(usage: &Usage) -> Option<String> {
         .filter_map(|(n, what)| Some(format!("{} {what}", grouped((*n)?))))
         .collect();
     (!known.is_empty()).then(|| format!("tokens {}", known.join(", ")))
-}
-
-/// A text on one line, with nothing in it that a terminal obeys.
-pub(super) fn plain(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }
 
 /// What the harness could not carry of a request.

@@ -1,8 +1,7 @@
 //! The live line on a terminal, and what stays of it; plain lines elsewhere.
 
 use super::print::{DIM, plain, tokens};
-use super::steps::{Step, Steps};
-use crate::reply::{By, Event, Usage};
+use crate::reply::{By, Event, Step, Steps, Usage};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -12,7 +12,8 @@ use crate::outcome::Outcome;
 use crate::profile::Limits;
 use crate::request::{DispatchRequest, Effort};
 use crate::review::{
-    Asked, Changes, Checked, INLINE_BYTES, INSTRUCTION, OVERRIDE, Scope, Severity, checked, collect,
+    Asked, Changes, Checked, INLINE_BYTES, Scope, Severity, checked, collect, instruction, names_files,
+    wants_file,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -152,15 +153,7 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
         let mut profile = profile(config, args.profile.as_deref(), &builder.facts().id)?;
         let limits = Limits { timeout_s: args.timeout, attempts: args.attempts, ..Limits::default() };
         profile.limits = limits.or(&profile.limits);
-        // A CLI that takes `@path` for a file: the diff may name one, and then goes as a file itself.
-        let refers = inline
-            && crate::harness::lower(builder, &asked.request, &profile).is_ok_and(|lowered| {
-                lowered
-                    .command
-                    .checks
-                    .iter()
-                    .any(|check| matches!(check, crate::command::Check::NoSuchFile { .. }))
-            });
+        let refers = inline && names_files(builder, &asked.request, &profile);
         let prepared = Prepared {
             builder,
             request: asked.request.clone(),
@@ -182,10 +175,7 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
     };
     let mut inlined = changes.diff.len() <= args.inline_limit;
     let (mut outcome, refers) = once(inlined)?;
-    let refused = outcome.failure.as_ref().is_some_and(|f| {
-        (f.kind == Kind::InvalidRequest && refers) || (f.kind == Kind::ArgTooLong && inlined)
-    });
-    if refused {
+    if wants_file(&outcome, inlined, refers) {
         inlined = false;
         outcome = once(false)?.0;
         if !args.quiet && outcome.ok {
@@ -194,23 +184,6 @@ fn reviewed(args: &ReviewArgs, config: &Config, registry: &HarnessRegistry) -> R
     }
     let findings = outcome.value.as_ref().map_or(Ok(Vec::new()), |value| checked(value, &changes))?;
     Ok(Reviewed { changes, inlined, outcome, findings })
-}
-
-/// The instruction text: the named file, the project's own, or the one that ships. A project's file that is a
-/// link is not followed.
-fn instruction(named: Option<PathBuf>, root: &Path) -> Result<String> {
-    let own = root.join(OVERRIDE);
-    let file = match named {
-        Some(file) => file,
-        None if std::fs::symlink_metadata(&own).is_ok_and(|data| data.is_file()) => own,
-        None => return Ok(INSTRUCTION.to_owned()),
-    };
-    let bad = |what: String| Failure::invalid("instructions", format!("{}: {what}", file.display()));
-    let text = std::fs::read_to_string(&file).map_err(|e| bad(e.to_string()))?;
-    if text.trim().is_empty() {
-        return Err(bad("is empty".into()).hint("write what to look for, or take the file away"));
-    }
-    Ok(text)
 }
 
 fn report(args: &ReviewArgs, done: &Reviewed) -> Result<ExitCode> {

@@ -6,7 +6,7 @@ use super::record::{JobRecord, JobView};
 use super::spec::JobSpec;
 use super::store::Jobs;
 use crate::error::{Failure, Kind, Result};
-use crate::run::own_session;
+use crate::run::{DEPTH_VAR, own_depth, own_session};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -127,6 +127,8 @@ fn spawn(supervisor: &Supervisor, folder: &JobFolder, lock: File) -> Result<()> 
     };
     let mut command = Command::new(&supervisor.program);
     command.args(&supervisor.args).arg(&folder.path).env(JOB_VAR, record.mark);
+    // What the environment of this process may have lost is not lost to the job, which has no one above it.
+    command.env(DEPTH_VAR, own_depth().to_string());
     command.stdin(Stdio::from(lock)).stdout(Stdio::from(log)).stderr(Stdio::from(again));
     own_session(&mut command, false);
     let mut child = command.spawn().map_err(|e| {

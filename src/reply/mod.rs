@@ -8,6 +8,8 @@ mod http;
 mod lines;
 mod members;
 mod scan;
+#[cfg(any(feature = "cli", feature = "mcp"))]
+mod steps;
 mod text;
 mod usage;
 mod wait;
@@ -21,6 +23,10 @@ pub use http::http_status;
 pub use lines::{Decode, LineReader, Lines, TextReader};
 pub use members::{Json, members, read_line};
 pub use scan::strict_value;
+#[cfg(any(feature = "cli", feature = "mcp"))]
+pub(crate) use steps::{Step, Steps};
+#[cfg(any(feature = "cli", feature = "mcp"))]
+pub(crate) use text::one_line;
 pub(crate) use text::plain;
 pub use text::utf8;
 pub use usage::Usage;

@@ -11,6 +11,12 @@ pub fn utf8(line: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// A text on one line, with nothing in it that a terminal obeys.
+#[cfg(any(feature = "cli", feature = "mcp"))]
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
 /// The text without escape sequences of a terminal.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if memchr::memchr(0x1B, text.as_bytes()).is_none() {

@@ -5,6 +5,7 @@
 
 mod changes;
 mod diff;
+mod file;
 mod findings;
 mod git;
 mod patch;
@@ -13,6 +14,7 @@ mod sarif;
 
 pub use changes::{Changed, Status};
 pub use diff::{Asked, Changes, Scope, collect};
+pub use file::{instruction, names_files, wants_file};
 pub use findings::{Checked, Finding, Findings, SCHEMA, Severity, checked};
 pub use prompt::{INLINE_BYTES, INSTRUCTION, OVERRIDE, Request, request};
 pub use sarif::sarif;

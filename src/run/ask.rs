@@ -2,6 +2,7 @@
 
 use super::Vars;
 use super::cancel::Cancel;
+use super::depth::own_depth;
 use super::environment::{self, DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};
 use super::folder::RunFolder;
 use super::guard::Guard;
@@ -79,7 +80,7 @@ pub async fn ask(question: Question<'_>) -> Result<Said> {
     }
     let folder = RunFolder::new(&command, None)?;
     let run_id = run_id(None);
-    let depth = environment::depth(&vars).unwrap_or(DEPTH_LIMIT);
+    let depth = environment::depth(&vars, own_depth()).unwrap_or(DEPTH_LIMIT);
     env.insert("PWD".into(), folder.tmp().into());
     env.insert(DEPTH_VAR.into(), depth.to_string().into());
     env.insert(MARKER_VAR.into(), run_id.clone().into());

@@ -106,10 +106,12 @@ pub(super) struct Places<'p> {
 
 /// How deep the child will be.
 ///
+/// `above`: how deep the caller is by other evidence than these variables.
+///
 /// Errors: [`Kind::Recursion`] over the limit.
-pub(super) fn depth(vars: &Vars) -> Result<u32> {
-    let depth =
-        vars.get(OsStr::new(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0) + 1;
+pub(super) fn depth(vars: &Vars, above: u32) -> Result<u32> {
+    let own = vars.get(OsStr::new(DEPTH_VAR)).and_then(|v| v.to_str()?.parse::<u32>().ok()).unwrap_or(0);
+    let depth = own.max(above).saturating_add(1);
     if depth > DEPTH_LIMIT {
         return Err(Failure::new(
             Kind::Recursion,

@@ -3,6 +3,7 @@
 use super::Vars;
 use super::cancel::Cancel;
 use super::clocks::{Clocks, Stop, stopped_failure};
+use super::depth::own_depth;
 use super::detach::own_session;
 use super::environment::{self, Places};
 use super::folder::RunFolder;
@@ -68,7 +69,7 @@ impl Runner for LocalRunner {
             Some(env) => env.iter().cloned().collect(),
             None => std::env::vars_os().collect(),
         };
-        let depth = environment::depth(&vars)?;
+        let depth = environment::depth(&vars, if self.env.is_none() { own_depth() } else { 0 })?;
         let base = environment::base(command, facts, profile, &vars);
         let home = environment::home(facts, &base);
         preflight::check(command, home.as_deref(), &base, self.rehearse.is_some())?;

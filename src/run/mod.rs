@@ -12,6 +12,7 @@
 mod ask;
 mod cancel;
 mod clocks;
+mod depth;
 mod detach;
 mod env_files;
 mod environment;
@@ -34,6 +35,7 @@ mod watch;
 #[cfg(feature = "doctor")]
 pub use ask::{Question, Said, ask};
 pub use cancel::{Cancel, Canceller};
+pub use depth::{allowed_depth, own_depth};
 #[cfg(feature = "jobs")]
 pub(crate) use detach::own_session;
 pub use environment::{DEPTH_LIMIT, DEPTH_VAR, MARKER_VAR};

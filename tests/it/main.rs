@@ -40,6 +40,8 @@ mod hermes;
 mod jobs;
 #[cfg(feature = "testkit")]
 mod kimi;
+#[cfg(feature = "cli")]
+mod mcp;
 #[cfg(feature = "testkit")]
 mod opencode;
 #[cfg(feature = "testkit")]

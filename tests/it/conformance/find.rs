@@ -13,23 +13,26 @@ use std::sync::{Mutex, PoisonError};
 /// Without one the test is skipped and says so. With `CI` or `TEAMSTER_TEST_REQUIRE_CLI` set it fails,
 /// where the CLI is of the set that CI installs.
 pub(crate) fn installed(cli: &Cli) -> Option<PathBuf> {
-    let variable = format!("TEAMSTER_TEST_{}", cli.id.to_uppercase());
+    program(cli.id, cli.version, cli.in_ci)
+}
+
+/// The same of any program that `.ci/install-clis` installs.
+pub(crate) fn program(id: &str, pinned: &str, in_ci: bool) -> Option<PathBuf> {
+    let variable = format!("TEAMSTER_TEST_{}", id.to_uppercase());
     let bin = match std::env::var_os(&variable) {
         Some(given) => PathBuf::from(given),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join(".cli/bin").join(cli.id),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join(".cli/bin").join(id),
     };
     let Some(version) = version(&bin) else {
         let why = format!(
-            "no {} {} at {}; `.ci/install-clis {0}` installs it, {variable} names another place",
-            cli.id,
-            cli.version,
+            "no {id} {pinned} at {}; `.ci/install-clis {id}` installs it, {variable} names another place",
             bin.display()
         );
-        assert!(!(cli.in_ci && is_required()), "{why}");
+        assert!(!(in_ci && is_required()), "{why}");
         println!("skipped: {why}");
         return None;
     };
-    assert_eq!(version, cli.version, "{} is not the version that these tests were made for", bin.display());
+    assert_eq!(version, pinned, "{} is not the version that these tests were made for", bin.display());
     Some(bin)
 }
 

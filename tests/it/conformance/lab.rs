@@ -117,10 +117,21 @@ impl Lab {
         self.spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
+    /// Starts the CLI itself, without teamster, with more variables.
+    pub(crate) fn start_alone(&self, args: &[String], env: &[(&str, &str)]) -> Child {
+        let mut command = Command::new(&self.bin);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.spawn_with(&mut command, env)
+    }
+
     fn spawn(&self, command: &mut Command) -> Child {
+        self.spawn_with(command, &[])
+    }
+
+    fn spawn_with(&self, command: &mut Command, more: &[(&str, &str)]) -> Child {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TMPDIR", self.place.tmp()).env("LANG", "C.UTF-8");
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.envs(self.env.iter().map(|(name, value)| (name, value))).envs(more.iter().copied());
         command.current_dir(self.place.workspace());
         command.spawn().expect("a program that starts")
     }

@@ -12,6 +12,7 @@ mod endings;
 mod find;
 mod jobs;
 mod lab;
+mod mcp;
 mod place;
 mod prompts;
 mod record;

@@ -122,10 +122,17 @@ fn item(part: &Part) -> Value {
             "type": "custom_tool_call", "id": fresh("ctc"), "call_id": id, "name": name, "input": input,
             "status": "completed",
         }),
-        Part::Call { id, name, args } => json!({
-            "type": "function_call", "id": fresh("fc"), "call_id": id, "name": name,
-            "arguments": args.to_string(), "status": "completed",
-        }),
+        Part::Call { id, name, args } => {
+            let mut item = json!({
+                "type": "function_call", "id": fresh("fc"), "call_id": id, "name": name,
+                "arguments": args.to_string(), "status": "completed",
+            });
+            // A tool of a namespace: `space::tool`.
+            if let Some((space, tool)) = name.split_once("::") {
+                (item["namespace"], item["name"]) = (space.into(), tool.into());
+            }
+            item
+        }
     }
 }
 

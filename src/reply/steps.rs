@@ -1,8 +1,8 @@
-//! An event in a few words, for the live line and `--verbose`.
+//! An event in a few words, for a live line or a client that follows.
 
-use super::print::plain;
+use super::text::one_line;
+use super::{By, Event};
 use crate::error::cut;
-use crate::reply::{By, Event};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ const TELLING: &[&str] = &["command", "cmd", "path", "file", "pattern", "query",
 
 /// What an event comes to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// For the live line alone.
     Brief(String),
-    /// Worth a line of its own with `--verbose`.
+    /// Worth a line of its own.
     Worth(String),
 }
 
 /// Events to steps; it knows the tools that were asked for.
 #[derive(Default)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     tools: HashMap<String, String>,
     /// The tool that was refused last: that it then failed says nothing new.
     refused: Option<String>,
@@ -28,8 +28,8 @@ pub(super) struct Steps {
 
 impl Steps {
     /// The step of an event, with nothing in it that a terminal obeys.
-    pub(super) fn of(&mut self, event: &Event<'_>) -> Option<Step> {
-        let words = |text: &str, most: usize| cut(plain(text).trim(), most).into_owned();
+    pub(crate) fn of(&mut self, event: &Event<'_>) -> Option<Step> {
+        let words = |text: &str, most: usize| cut(one_line(text).trim(), most).into_owned();
         Some(match event {
             Event::Session { id, model } => {
                 let model =
