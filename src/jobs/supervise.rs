@@ -40,11 +40,17 @@ pub async fn supervise(folder: &Path, end: impl Future<Output = ()>) -> Result<(
         outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     }
     // What its run left behind is not only the run's own to end.
+    let ended = jiff::Timestamp::now();
+    let note = || {
+        folder.update_record(|record| {
+            record.ended = Some(ended);
+            record.log_gap.clone_from(&gap);
+        })
+    };
+    // Ahead of the outcome, so that whoever sees the job done sees when; the outcome is what has to be kept.
+    let noted = note();
     write(&folder, outcome).await?;
-    folder.update_record(|record| {
-        record.ended = Some(jiff::Timestamp::now());
-        record.log_gap = gap;
-    })
+    noted.or_else(|_| note())
 }
 
 async fn dispatched(
